@@ -1,0 +1,52 @@
+# Every target sets up what it needs: Python >= 3.11 and make are enough. PYTHON=... chooses another interpreter.
+# DCOPT_DATA (a folder of LIBSVM files) is read from the environment; without it, smaller sets are used.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help venv test slow-test lint reproduce bench clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The stamps are written last: an interrupted installation is started again, a finished one is not.
+$(VENV)/.pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "dcopt needs Python >= 3.11; try: make PYTHON=python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"   # the first with --group
+	@touch $@
+
+$(VENV)/.core: pyproject.toml $(VENV)/.pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+venv: $(VENV)/.dev  ## .venv with dcopt (editable) and the tools for development
+
+test: $(VENV)/.dev  ## the tests, without the slow ones
+	$(BIN)/python -m pytest -n $(JOBS)
+
+slow-test: $(VENV)/.dev  ## the slow tests only
+	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+lint: $(VENV)/.dev  ## ruff, mypy --strict on src, the walls
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+reproduce: $(VENV)/.core  ## every method on the data at hand: F against passes
+	$(BIN)/dcopt reproduce
+
+bench: $(VENV)/.core  ## time one step and the first solve
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove the virtual environment, caches and builds
+	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
