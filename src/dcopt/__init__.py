@@ -1,0 +1,42 @@
+"""dcopt: stochastic optimization of differences of convex functions.
+
+min F(x) = G(x) − H(x) + r1(x) − r2(x), with H a mean of many components: DCA-PAGE and the methods it is compared
+with, scikit-learn-sized problems to streams, and never CONVERGED without a recomputed certificate.
+"""
+
+from . import estimators, losses, measures, regularizers
+from .data.datasets import load_dataset
+from .errors import BadInput, BadSettings, CannotSolve, DcoptError, NeedsFiniteSum
+from .laws import LawBroken, check
+from .methods import METHODS, Method
+from .problem import Problem, erm
+from .solve import iterate, solve
+from .state import Certificate, Result, State
+from .status import Status
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "METHODS",
+    "BadInput",
+    "BadSettings",
+    "CannotSolve",
+    "Certificate",
+    "DcoptError",
+    "LawBroken",
+    "Method",
+    "NeedsFiniteSum",
+    "Problem",
+    "Result",
+    "State",
+    "Status",
+    "check",
+    "erm",
+    "estimators",
+    "iterate",
+    "load_dataset",
+    "losses",
+    "measures",
+    "regularizers",
+    "solve",
+]

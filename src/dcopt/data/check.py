@@ -1,0 +1,154 @@
+"""The only door: user arrays are examined here and nowhere else, and never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput
+from .rows import RowMatrix
+
+# beyond it ‖a_i‖⁴ (float64) or the entries of AᵀA (float32) overflow
+_LIMIT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
+
+
+def as_rows(X: Any, name: str = "X") -> RowMatrix:
+    """A row matrix from a dense array, any SciPy sparse matrix, a data frame or a list of lists."""
+    if all(hasattr(X, verb) for verb in ("dot", "pair", "tdot", "take", "norms2")):
+        own: RowMatrix = X
+        return own
+    if hasattr(X, "tocsr"):
+        from .sparse import sparse_rows
+
+        return sparse_rows(X, name)
+    return _dense(X, name)
+
+
+def _dense(X: Any, name: str) -> RowMatrix:
+    from .dense import DenseRows
+
+    a = real_array(X, name)
+    if a.ndim != 2:
+        raise BadInput(name, f"expected 2 dimensions, got shape {a.shape}")
+    not_empty(a.shape, name)
+    finite(a, name)
+    return DenseRows(np.ascontiguousarray(a))
+
+
+def real_array(values: Any, name: str) -> NDArray[Any]:
+    """A native float32 or float64 array: float32 stays, other numbers become float64, the rest is refused."""
+    if np.ma.is_masked(values):  # np.asarray would drop the mask
+        raise BadInput(name, "has masked entries: missing values must be filled in or left out")
+    try:
+        a = np.asarray(values)
+    except (TypeError, ValueError) as why:
+        raise BadInput(name, f"is not a rectangular array ({why})") from None
+    if a.dtype.kind == "f":
+        target = np.float32 if a.dtype.itemsize == 4 else np.float64
+        return a.astype(target, copy=False)  # also native byte order
+    if a.dtype.kind in "biu":
+        return a.astype(np.float64)
+    if a.dtype.kind == "O":
+        try:
+            if any(isinstance(v, (str, bytes)) for v in a.flat):
+                raise ValueError("strings")
+            return a.astype(np.float64)
+        except (TypeError, ValueError) as why:
+            raise BadInput(name, f"holds objects that are not numbers ({why})") from None
+    raise BadInput(name, f"expected real numbers, got dtype {a.dtype}")
+
+
+def not_empty(shape: tuple[int, ...], name: str) -> None:
+    if 0 in shape:
+        raise BadInput(name, f"needs at least one row and one column, got shape {shape}")
+
+
+def finite(a: NDArray[Any], name: str, place: Any = None) -> None:
+    """Refuse NaN, infinities and numbers whose squares overflow, naming the first place."""
+    limit = _LIMIT[a.dtype]
+    if not a.size or max(a.max(), -a.min()) <= limit:  # NaN makes it False
+        return
+    bad = int(np.flatnonzero(~(np.abs(a) <= limit))[0])
+    row, column = place(bad) if place else (int(i) for i in np.unravel_index(bad, a.shape))
+    value = a.flat[bad]
+    reason = f"{value:.3g} is too large: scale the column" if np.isfinite(value) else f"is {value}"
+    raise BadInput(name, reason, row=row, column=column)
+
+
+def vector(values: Any, name: str, n: int) -> NDArray[Any]:
+    """A finite vector of n numbers; a single column is taken as one."""
+    v = real_array(values, name)
+    if v.ndim == 2 and v.shape[1] == 1:
+        v = v[:, 0]
+    if v.shape != (n,):
+        raise BadInput(name, f"expected shape ({n},), got {v.shape}")
+    bad = np.flatnonzero(~np.isfinite(v))
+    if bad.size:
+        raise BadInput(name, f"is {v[bad[0]]}", row=int(bad[0]))
+    return v
+
+
+def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Labels as the losses want them, and the classes: "binary" → −1/+1, "class" → 0 … c−1, "real" → as they are."""
+    if kind == "real":
+        v = vector(y, "y", n)
+        with np.errstate(over="ignore"):
+            v = v.astype(dtype)
+        finite(v[:, None], "y", lambda k: (k, None))  # the squares of residuals, too, must be numbers
+        return v, None
+    a = np.asarray(y)
+    if a.ndim == 2 and a.shape[1] == 1:
+        a = a[:, 0]
+    if a.shape != (n,):
+        raise BadInput("y", f"expected shape ({n},), got {a.shape}: one label for each row of X")
+    if a.dtype.kind == "O":
+        missing = [i for i, v in enumerate(a) if v is None or v != v]
+        if missing:
+            raise BadInput("y", f"is {a[missing[0]]}", row=missing[0])
+        if len({isinstance(v, str) for v in a}) > 1:
+            raise BadInput("y", "mixes strings and numbers")
+    if a.dtype.kind == "f":
+        vector(a, "y", n)
+        fraction = np.flatnonzero(a != np.floor(a))
+        if fraction.size:
+            raise BadInput("y", f"{a[fraction[0]]} is not a class: continuous targets", row=int(fraction[0]))
+    classes, codes = np.unique(a, return_inverse=True)
+    if len(classes) < 2:
+        raise BadInput("y", f"1 class ({classes[0]}): at least 2 are needed")
+    if kind == "binary":
+        if len(classes) > 2:
+            shown = ", ".join(str(c) for c in classes[:5])
+            raise BadInput("y", f'{len(classes)} classes ({shown}, …): this loss takes two; use loss="softmax"')
+        return (2 * codes - 1).astype(dtype), classes
+    return codes.astype(np.int64), classes
+
+
+def sample_weights(weights: Any, n: int, dtype: Any) -> NDArray[Any] | None:
+    """Weights ≥ 0, scaled to mean 1, so that F is the weighted mean of the losses."""
+    if weights is None:
+        return None
+    w = vector(weights, "sample_weight", n).astype(np.float64)
+    bad = np.flatnonzero(w < 0)
+    if bad.size:
+        raise BadInput("sample_weight", f"{w[bad[0]]} is negative", row=int(bad[0]))
+    if not w.any():
+        raise BadInput("sample_weight", "all weights are zero")
+    w /= w.max()  # so that their sum cannot overflow
+    scaled: NDArray[Any] = (w * (n / w.sum())).astype(dtype)
+    return scaled
+
+
+def point(x0: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """A start: a fresh, finite array of the problem's shape."""
+    if x0 is None:
+        return np.zeros(shape, dtype)
+    with np.errstate(over="ignore"):  # too large for float32: inf, which is refused below
+        x = np.array(real_array(x0, "x0"), dtype=dtype, order="C")
+    if x.shape != shape:
+        raise BadInput("x0", f"expected shape {shape}, got {x.shape}")
+    bad = np.argwhere(~np.isfinite(x))
+    if bad.size:
+        raise BadInput("x0", f"is {x[tuple(bad[0])]}", row=int(bad[0][0]))
+    return x

@@ -1,0 +1,68 @@
+"""Rows of a CSR matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import csr_kernels as kernels
+
+
+@dataclass(frozen=True, eq=False)
+class CsrRows:
+    """A as (indptr, indices, data), columns in any order, each at most once in a row."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+    d: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.indptr.size - 1, self.d
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.data.dtype
+
+    @cached_property
+    def _all(self) -> NDArray[np.int64]:
+        return np.arange(self.shape[0], dtype=np.int64)
+
+    def _arrays(self, rows: NDArray[np.int64] | None) -> tuple[NDArray[Any], ...]:
+        return self.indptr, self.indices, self.data, self._all if rows is None else rows
+
+    def dot(self, x: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
+        kernel = kernels.dot1 if x.ndim == 1 else kernels.dotk
+        z: NDArray[Any] = kernel(*self._arrays(rows), x)
+        return z
+
+    def pair(
+        self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None
+    ) -> NDArray[Any]:
+        if x.ndim == 1:
+            both: NDArray[Any] = kernels.dot2(*self._arrays(rows), x, prev)
+            return both
+        z = kernels.dotk(*self._arrays(rows), np.concatenate((x, prev), axis=1))
+        return np.stack((z[:, : x.shape[1]], z[:, x.shape[1] :]))
+
+    def tdot(self, c: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
+        kernel = kernels.tdot1 if c.ndim == 1 else kernels.tdotk
+        out: NDArray[Any] = kernel(*self._arrays(rows), c, self.d)
+        return out
+
+    def take(self, rows: NDArray[np.int64]) -> CsrRows:
+        rows = np.asarray(rows, dtype=np.int64)
+        sizes = self.indptr[rows + 1] - self.indptr[rows]
+        indptr = np.concatenate((np.zeros(1, self.indptr.dtype), np.cumsum(sizes, dtype=self.indptr.dtype)))
+        # position of each stored entry: its offset in the new row plus the start of the old one
+        where = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
+        return CsrRows(indptr, self.indices[where], self.data[where], self.d)
+
+    def norms2(self) -> NDArray[np.float64]:
+        out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)
+        return out

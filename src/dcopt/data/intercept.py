@@ -1,0 +1,41 @@
+"""A column of ones behind any row matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..xp import Array, namespace
+from .rows import RowMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class WithIntercept:
+    """(A, 1): the last entry (row) of x is the intercept."""
+
+    a: RowMatrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.a.shape
+        return n, d + 1
+
+    @property
+    def dtype(self) -> Array:
+        return self.a.dtype
+
+    def dot(self, x: Array, rows: Array | None = None) -> Array:
+        return self.a.dot(x[:-1], rows) + x[-1]
+
+    def pair(self, x: Array, prev: Array, rows: Array | None = None) -> Array:
+        z = self.a.pair(x[:-1], prev[:-1], rows)
+        return z + namespace(z).stack((x[-1], prev[-1]))[:, None]
+
+    def tdot(self, c: Array, rows: Array | None = None) -> Array:
+        xp = namespace(c)
+        return xp.concat((self.a.tdot(c, rows), xp.sum(c, axis=0, keepdims=True)))
+
+    def take(self, rows: Array) -> WithIntercept:
+        return WithIntercept(self.a.take(rows))
+
+    def norms2(self) -> Array:
+        return self.a.norms2() + 1.0

@@ -1,0 +1,87 @@
+"""What can go wrong, with fields and not only text: every error names the argument, what came and what was expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class DcoptError(Exception):
+    """The root of all errors raised by dcopt."""
+
+    def __reduce__(self) -> tuple[Any, ...]:  # copies and pickles keep the fields
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[DcoptError], args: tuple[Any, ...], fields: dict[str, Any]) -> DcoptError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
+
+
+class BadInput(DcoptError, ValueError):
+    """Data that cannot be used: names the argument, and the row and column where there is one."""
+
+    def __init__(self, argument: str, reason: str, *, row: int | None = None, column: int | None = None) -> None:
+        self.argument, self.reason, self.row, self.column = argument, reason, row, column
+        where = "".join(f", {k} {v}" for k, v in (("row", row), ("column", column)) if v is not None)
+        super().__init__(f"{argument}{where}: {reason}")
+
+
+class BadSettings(DcoptError, ValueError):
+    """A setting outside its domain: names the setting, its value and what is accepted."""
+
+    def __init__(self, setting: str, value: object, expected: str) -> None:
+        self.setting, self.value, self.expected = setting, value, expected
+        super().__init__(f"{setting} = {value!r}: expected {expected}")
+
+
+class CannotSolve(DcoptError, TypeError):
+    """A method was asked to solve a problem that it cannot: says why and names one that can."""
+
+    def __init__(self, method: str, reason: str, instead: str) -> None:
+        self.method, self.reason, self.instead = method, reason, instead
+        super().__init__(f"{method} cannot solve this problem: {reason}; use {instead!r}")
+
+
+class NeedsFiniteSum(CannotSolve):
+    """The method visits all N components, or remembers each of them; a stream has neither."""
+
+    def __init__(self, method: str, instead: str = "dca-page") -> None:
+        super().__init__(method, "it needs a finite sum and was given a stream", instead)
+
+
+def require(ok: bool, setting: str, value: object, expected: str) -> None:
+    """Refuse a setting by name. Write `ok` so that NaN makes it False."""
+    if not ok:
+        raise BadSettings(setting, value, expected)
+
+
+def require_number(setting: str, value: Any, low: float, high: float = math.inf, *, open_low: bool = False) -> None:
+    """Accept a finite real number with low ≤ value ≤ high (low < value if `open_low`)."""
+    good = isinstance(value, (int, float)) or hasattr(value, "__float__")
+    if good and not isinstance(value, (bool, str)):
+        v = float(value)
+        good = math.isfinite(v) and (low < v if open_low else low <= v) and v <= high
+    else:
+        good = False
+    left = "(" if open_low else "["
+    require(good, setting, value, f"a finite number in {left}{low:g}, {high:g}]")
+
+
+def require_count(setting: str, value: Any, low: int = 1) -> None:
+    """Accept an integer ≥ low (no floats, no booleans)."""
+    good = hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= low
+    require(good, setting, value, f"an integer >= {low}")
+
+
+def pick(kind: str, name: object, table: Iterable[str]) -> str:
+    """Look a name up, and say the nearest one when it is unknown."""
+    names = list(table)
+    if isinstance(name, str) and name in names:
+        return name
+    near = get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(names))
+    raise BadSettings(kind, name, f"a registered name or an instance; {hint}")

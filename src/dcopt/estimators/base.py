@@ -1,0 +1,59 @@
+"""What an estimator is: frozen settings; its memory is passed in and out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from ..draw import SAMPLINGS, Draw, Sampling
+from ..errors import BadSettings, NeedsFiniteSum, pick, require_count
+from ..sums import Batch, Cost, Sum
+from ..xp import Array
+
+
+class Estimate(NamedTuple):
+    """g ≈ ∇f(x), the memory for the next step, and what it cost."""
+
+    g: Array
+    memory: Any  # a NamedTuple of arrays; the newest State owns it, later steps may write into its tables
+    cost: Cost
+    at: Array | None = None  # where ∇G is to be taken, if not at x: the stale mean of "quadratic inside"
+
+
+class Estimator(Protocol):
+    """A gradient estimator. `sum` may be a finite sum or, where the estimator allows it, a stream."""
+
+    def check(self, n: int | None) -> None:
+        """Refuse settings that do not fit n components (None: a stream)."""
+
+    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
+        """The estimate at the first point, or afresh."""
+
+    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+        """The estimate at x, after one at prev."""
+
+
+class OnlyG(NamedTuple):
+    """The memory of a recursive estimator."""
+
+    g: Array
+
+
+def both(batch: Batch, points: int = 1) -> Cost:
+    """A batch evaluated at one or two points; the paper counts it once."""
+    return Cost(points * batch.size, batch.size)
+
+
+def check_batch(setting: str, b: int, n: int | None) -> None:
+    """A batch has between 1 and n components."""
+    require_count(setting, b)
+    if n is not None and b > n:
+        raise BadSettings(setting, b, f"at most N = {n}; b=None takes all components")
+
+
+def check_sampling(sampling: Sampling) -> None:
+    pick("sampling", sampling, SAMPLINGS)
+
+
+def needs_finite_sum(estimator: object, n: int | None) -> None:
+    if n is None:
+        raise NeedsFiniteSum(type(estimator).__name__, "PAGE with b=…")

@@ -1,0 +1,27 @@
+"""The exact gradient: deterministic DCA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..draw import Draw
+from ..sums import Sum
+from ..xp import Array
+from .base import Estimate, OnlyG, both, needs_finite_sum
+
+
+@dataclass(frozen=True)
+class Full:
+    """g_t = ∇f(x_t)"""
+
+    def check(self, n: int | None) -> None:
+        needs_finite_sum(self, n)
+
+    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
+        batch = sum.all()
+        g = batch.grad(x)
+        return Estimate(g, OnlyG(g), both(batch))
+
+    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+        return self.start(sum, x, draw)

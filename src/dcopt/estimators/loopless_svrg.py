@@ -1,0 +1,23 @@
+"""SVRG whose snapshots come by a coin, the estimator of MM-SVRG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..draw import Draw
+from ..errors import require_number
+from .svrg import SVRG
+
+
+@dataclass(frozen=True)
+class LooplessSVRG(SVRG):
+    """g_t = ∇f(x̃) + ∇f_I(x_t) − ∇f_I(x̃), with a new snapshot x̃ = x_t with probability q."""
+
+    q: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number("q", self.q, 0.0, 1.0, open_low=True)
+
+    def refresh(self, draw: Draw) -> bool:
+        return draw.coin() < self.q

@@ -1,0 +1,48 @@
+"""PAGE, the estimator of DCA-PAGE (Algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..draw import Draw, Sampling
+from ..errors import NeedsFiniteSum, require_number
+from ..sums import Sum
+from ..xp import Array
+from .base import Estimate, OnlyG, both, check_batch, check_sampling
+
+
+@dataclass(frozen=True)
+class PAGE:
+    """g_t = ∇f_I(x_t) with probability p, else g_{t−1} + ∇f_I'(x_t) − ∇f_I'(x_{t−1}), |I| = b, |I'| = b'."""
+
+    p: float
+    b_small: int
+    b: int | None = None  # None: all components (the finite-sum setting); a number: the online setting
+    sampling: Sampling = "iid"
+
+    def __post_init__(self) -> None:
+        require_number("p", self.p, 0.0, 1.0, open_low=True)
+        check_batch("b_small", self.b_small, None)
+        check_sampling(self.sampling)
+
+    def check(self, n: int | None) -> None:
+        if self.b is not None:
+            check_batch("b", self.b, n)
+        elif n is None:
+            raise NeedsFiniteSum("PAGE with b=None (all components)", "PAGE with b=…")
+        check_batch("b_small", self.b_small, n)
+
+    def refresh(self, draw: Draw) -> bool:
+        return draw.coin() < self.p
+
+    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
+        batch = sum.all() if self.b is None else sum.sample(self.b, draw, self.sampling)
+        g = batch.grad(x)
+        return Estimate(g, OnlyG(g), both(batch))
+
+    def step(self, sum: Sum, x: Array, prev: Array, memory: OnlyG, draw: Draw) -> Estimate:
+        if self.refresh(draw):
+            return self.start(sum, x, draw)
+        batch = sum.sample(self.b_small, draw, self.sampling)
+        g = memory.g + batch.diff(x, prev)
+        return Estimate(g, OnlyG(g), both(batch, points=2))

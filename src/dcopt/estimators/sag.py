@@ -1,0 +1,25 @@
+"""SAG, the estimator of SDCA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..draw import Draw
+from ..sums import Sum
+from ..xp import Array
+from .base import Estimate, both
+from .saga import SAGA
+from .table import Table, renew
+
+
+@dataclass(frozen=True)
+class SAG(SAGA):
+    """g_t = ȳ, the mean of the table after the batch was renewed at x_t.
+
+    `quadratic="inside"` is SDCA: ∇G is taken at x̄, the mean of the points of the last visits.
+    """
+
+    def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
+        batch = sum.sample(self.b, draw, self.sampling)
+        table, _, _ = renew(memory, batch, x)
+        return Estimate(table.mean, table, both(batch), None if table.stale is None else table.stale.mean)

@@ -1,0 +1,25 @@
+"""SARAH: PAGE whose refreshes come by the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..draw import Draw
+from ..errors import require_count
+from .page import PAGE
+
+
+@dataclass(frozen=True)
+class SARAH(PAGE):
+    """g_t = ∇f(x_t) every `period` steps, else g_{t−1} + ∇f_I'(x_t) − ∇f_I'(x_{t−1})."""
+
+    p: float = 1.0  # not used: the clock decides
+    b_small: int = 1
+    period: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count("period", self.period)
+
+    def refresh(self, draw: Draw) -> bool:
+        return draw.t % self.period == 0

@@ -1,0 +1,90 @@
+"""The tables of SAGA and SAG: one number (c numbers) per row, and where each row was last seen.
+
+A linear model's component gradient is slope × row, so the slope is all that must be remembered. With the
+quadratic inside, h_i(x) = κ/2 ‖x‖² − f_i(x), a row also remembers the point of its last visit: only the points
+that some row still refers to are kept, about (N/b) log b of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..sums import Batch, Sum
+from ..xp import Array
+
+
+class Stale(NamedTuple):
+    """φ_i = points[slot[i]], the point of the last visit of row i, and the mean x̄ of all φ_i."""
+
+    slot: Array
+    counts: Array
+    points: Array
+    mean: Array
+
+
+class Table(NamedTuple):
+    """The remembered slopes, the mean of the gradients they stand for, and the stale points (or None)."""
+
+    slopes: Array
+    mean: Array
+    stale: Stale | None
+
+
+def first_table(sum: Sum, x: Array, inside: bool) -> Table:
+    """Every component at x."""
+    batch = sum.all()
+    slopes = batch.slopes(x)
+    stale = None
+    if inside:
+        slot, counts = np.zeros(batch.size, np.int32), np.array([batch.size], np.int64)
+        stale = Stale(slot, counts, x[None].copy(), x)
+    return Table(slopes, batch.pull(slopes), stale)
+
+
+def first_visits(rows: Array) -> Array | None:
+    """Marks the first occurrence of each row, so that one drawn twice is renewed once; None if all differ."""
+    first = np.unique(rows, return_index=True)[1]
+    if len(first) == len(rows):
+        return None
+    mark = np.zeros(len(rows), bool)
+    mark[first] = True
+    return mark
+
+
+def renew(table: Table, batch: Batch, x: Array) -> tuple[Table, Array, Array | None]:
+    """Visit the batch at x: the new table, ∇f_I(x) − (mean of its remembered gradients), and x − (mean of its φ_i)."""
+    rows: Array = batch.rows
+    slopes = table.slopes
+    n = slopes.shape[0]
+    new = batch.slopes(x)
+    delta = new - slopes[rows]
+    correction = batch.pull(delta)
+    mark = first_visits(rows)
+    once = correction if mark is None else batch.pull(delta * mark.reshape((-1,) + (1,) * (delta.ndim - 1)))
+    slopes[rows] = new
+    mean = table.mean + once * (batch.size / n)
+    if table.stale is None:
+        return Table(slopes, mean, None), correction, None
+    drift = x - _mean_point(table.stale, rows)
+    return Table(slopes, mean, _move(table.stale, rows if mark is None else rows[mark], x)), correction, drift
+
+
+def _mean_point(stale: Stale, rows: Array) -> Array:
+    share = np.bincount(stale.slot[rows], minlength=len(stale.counts)) / len(rows)
+    return np.tensordot(share, stale.points, axes=1).astype(stale.points.dtype, copy=False)
+
+
+def _move(stale: Stale, rows: Array, x: Array) -> Stale:
+    """The given rows (each once) were last seen at x."""
+    slot, counts, points, mean = stale
+    mean = mean + (x - _mean_point(stale, rows)) * (len(rows) / len(slot))
+    counts -= np.bincount(slot[rows], minlength=len(counts))
+    free = np.flatnonzero(counts == 0)
+    if not free.size:  # double the room: amortised O(d) a step
+        free = np.array([len(counts)])
+        counts = np.concatenate((counts, np.zeros_like(counts)))
+        points = np.concatenate((points, np.zeros_like(points)))
+    slot[rows], counts[free[0]], points[free[0]] = free[0], len(rows), x
+    return Stale(slot, counts, points, mean)

@@ -1,0 +1,29 @@
+"""Algorithm 1, once, for every method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .draw import Draw
+from .estimators.base import Estimator
+from .problem import Problem
+from .state import State
+from .subproblems.base import Subsolver
+from .sums import Cost
+
+
+def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, seed: int) -> Iterator[State]:
+    """x_{t+1} ∈ argmin G + r1 − ⟨g_t + w_t, ·⟩,   g_t ≈ ∇H(x_t),   w_t ∈ ∂r2(x_t)."""
+    while True:
+        t, x, spent = state.t, state.x, state.spent
+        draw = Draw(seed, t)
+        if t == 0:
+            estimate = estimator.start(P.sum, x, draw)
+        else:
+            estimate = estimator.step(P.sum, x, state.prev, state.memory, draw)
+        g = P.linear(x if estimate.at is None else estimate.at, estimate.g)
+        w, r1 = P.r.linearize(x)
+        inner = subsolver(P.G, r1, g + w, warm=x, tol=P.inner_tol)
+        spent = Cost(spent.gradients + estimate.cost.gradients, spent.paper + estimate.cost.paper)
+        state = State(t + 1, inner.x, x, estimate.memory, spent, inner.residual)
+        yield state

@@ -1,0 +1,112 @@
+"""A loss: ϕ(z) of the score z of one row, with its slope ϕ′, its bend ϕ″ and the exact range of ϕ″."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..errors import require_number
+from ..xp import Array, namespace
+
+
+class Loss(ABC):
+    """ϕ(z, label), row by row: z is (m,), or (m, k) with labels (m, 1) for k points at once."""
+
+    labels: ClassVar[Literal["binary", "class", "real"]]
+
+    @property
+    @abstractmethod
+    def curvature(self) -> tuple[float, float]:
+        """(inf ϕ″, sup ϕ″), exact: a loose constant is a slow method, a small one a wrong method."""
+
+    @abstractmethod
+    def value(self, z: Array, labels: Array) -> Array:
+        """ϕ(z)"""
+
+    @abstractmethod
+    def slope(self, z: Array, labels: Array) -> Array:
+        """∂ϕ/∂z, in the shape of z"""
+
+    @abstractmethod
+    def bend(self, z: Array, labels: Array) -> Array:
+        """ϕ″(z)"""
+
+
+class Margin(Loss):
+    """ϕ(m), m = label · z, labels −1 and +1. A subclass writes phi, dphi, ddphi."""
+
+    labels = "binary"
+
+    @abstractmethod
+    def phi(self, m: Array) -> Array:
+        """ϕ(m)"""
+
+    @abstractmethod
+    def dphi(self, m: Array) -> Array:
+        """ϕ′(m)"""
+
+    @abstractmethod
+    def ddphi(self, m: Array) -> Array:
+        """ϕ″(m)"""
+
+    def value(self, z: Array, labels: Array) -> Array:
+        return self.phi(labels * z)
+
+    def slope(self, z: Array, labels: Array) -> Array:
+        return labels * self.dphi(labels * z)
+
+    def bend(self, z: Array, labels: Array) -> Array:
+        return self.ddphi(labels * z)
+
+
+@dataclass(frozen=True)
+class Residual(Loss):
+    """c² ϕ(e/c), e = z − label: the range of the second derivative is that of ϕ at every scale c > 0."""
+
+    labels = "real"
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_number("c", self.c, 0.0, open_low=True)
+
+    @abstractmethod
+    def phi(self, e: Array) -> Array:
+        """ϕ(e) at unit scale"""
+
+    @abstractmethod
+    def dphi(self, e: Array) -> Array:
+        """ϕ′(e) at unit scale"""
+
+    @abstractmethod
+    def ddphi(self, e: Array) -> Array:
+        """ϕ″(e) at unit scale"""
+
+    def value(self, z: Array, labels: Array) -> Array:
+        return self.c**2 * self.phi((z - labels) / self.c)
+
+    def slope(self, z: Array, labels: Array) -> Array:
+        return self.c * self.dphi((z - labels) / self.c)
+
+    def bend(self, z: Array, labels: Array) -> Array:
+        return self.ddphi((z - labels) / self.c)
+
+
+def expit(z: Array) -> Array:
+    """1 / (1 + e⁻ᶻ), accurate in the left tail and without overflow."""
+    if isinstance(z, (np.ndarray, np.generic, float)):
+        return _scipy_expit()(z)  # one pass, where array operations would take five
+    xp = namespace(z)
+    e = xp.exp(-xp.abs(z))
+    return xp.where(z < 0.0, e, xp.ones_like(e)) / (1.0 + e)
+
+
+@cache
+def _scipy_expit() -> Any:
+    """Imported at first use: scipy.special takes longer to import than everything else here."""
+    from scipy.special import expit
+
+    return expit

@@ -1,0 +1,28 @@
+"""The Cauchy (Lorentzian) loss: grows like a logarithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..xp import Array, namespace
+from .base import Residual
+
+
+@dataclass(frozen=True)
+class Cauchy(Residual):
+    """ϕ(e) = log(1 + e²)/2,   ϕ″ = (1 − e²)/(1 + e²)², least at e² = 3: −1/8"""
+
+    @property
+    def curvature(self) -> tuple[float, float]:
+        return -0.125, 1.0
+
+    def phi(self, e: Array) -> Array:
+        return 0.5 * namespace(e).log1p(e * e)
+
+    def dphi(self, e: Array) -> Array:
+        return e / (1.0 + e * e)
+
+    def ddphi(self, e: Array) -> Array:
+        u = e * e
+        w = 1.0 / (1.0 + u)
+        return (1.0 - u) * w * w

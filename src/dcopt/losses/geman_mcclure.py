@@ -1,0 +1,30 @@
+"""The Geman-McClure loss: bounded, redescending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..xp import Array
+from .base import Residual
+
+
+@dataclass(frozen=True)
+class GemanMcClure(Residual):
+    """ϕ(e) = e²/(2(1 + e²)),   ϕ″ = (1 − 3e²)/(1 + e²)³, least at e² = 1: −1/4"""
+
+    @property
+    def curvature(self) -> tuple[float, float]:
+        return -0.25, 1.0
+
+    def phi(self, e: Array) -> Array:
+        u = e * e
+        return 0.5 * u / (1.0 + u)
+
+    def dphi(self, e: Array) -> Array:
+        w = 1.0 / (1.0 + e * e)
+        return e * w * w
+
+    def ddphi(self, e: Array) -> Array:
+        u = e * e
+        w = 1.0 / (1.0 + u)
+        return (1.0 - 3.0 * u) * w * w * w

@@ -1,0 +1,28 @@
+"""The Welsch loss: bounded, redescending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+
+from ..xp import Array, namespace
+from .base import Residual
+
+
+@dataclass(frozen=True)
+class Welsch(Residual):
+    """ϕ(e) = (1 − e^(−e²))/2,   ϕ″ = (1 − 2e²)e^(−e²), least at e² = 3/2: −2e^(−3/2)"""
+
+    @property
+    def curvature(self) -> tuple[float, float]:
+        return -2 * exp(-1.5), 1.0
+
+    def phi(self, e: Array) -> Array:
+        return -0.5 * namespace(e).expm1(-e * e)
+
+    def dphi(self, e: Array) -> Array:
+        return e * namespace(e).exp(-e * e)
+
+    def ddphi(self, e: Array) -> Array:
+        u = e * e
+        return (1.0 - 2.0 * u) * namespace(e).exp(-u)

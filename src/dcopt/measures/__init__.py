@@ -1,0 +1,40 @@
+"""How far a point is from critical. Both measures are zero exactly at critical points.
+
+criticality  d(x) = dist(∇H(x) + w, ∂(G + r1)(x)), w ∈ ∂r2(x): independent of the decomposition's κ
+gap          gap(x) = max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(x) + w, x − y⟩ ≤ d(x)²/(2ρ_φ)
+
+`lagged_gap` is the paper's definition. It takes ∇H and w at the previous point, so it is 0 after every exact DCA
+step wherever that ends. It is here for the theorems' plots; no stopping rule uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ..data.check import point
+from ..problem import Point, Problem
+from ..xp import Array
+from .criticality import criticality_at
+from .gap import gap_at, lagged_gap_at
+
+Measure: TypeAlias = Callable[[Problem, Point], float]
+MEASURES: dict[str, Measure] = {"criticality": criticality_at, "gap": gap_at}
+
+
+def criticality(P: Problem, x: Array) -> float:
+    """d(x) = dist(∇H(x) + w, ∂(G + r1)(x)), w ∈ ∂r2(x)."""
+    return criticality_at(P, P.examine(point(x, P.shape, P.dtype)))
+
+
+def gap(P: Problem, x: Array) -> float:
+    """gap(x) = max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(x) + w, x − y⟩, with the linear term at x itself."""
+    return gap_at(P, P.examine(point(x, P.shape, P.dtype)))
+
+
+def lagged_gap(P: Problem, x: Array, prev: Array) -> float:
+    """max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(prev) + w, x − y⟩, w ∈ ∂r2(prev): the paper's definition."""
+    return lagged_gap_at(P, point(x, P.shape, P.dtype), P.examine(point(prev, P.shape, P.dtype)))
+
+
+__all__ = ["MEASURES", "Measure", "criticality", "gap", "lagged_gap"]

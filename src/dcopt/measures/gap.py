@@ -1,0 +1,26 @@
+"""The gap, at a point itself and (the paper's) lagged."""
+
+from __future__ import annotations
+
+from ..problem import Point, Problem
+from ..subproblems import choose
+from ..xp import Array, namespace
+
+
+def gap_at(P: Problem, at: Point) -> float:
+    """q(x) − min q,  q(y) = G(y) + r1(y) − ⟨∇G(x) + u, y⟩"""
+    return _excess(P, at.x, at.u, at.x)
+
+
+def lagged_gap_at(P: Problem, x: Array, prev: Point) -> float:
+    """q(x) − min q with the linear term of the previous point: 0 if x is the exact DCA step from there."""
+    return _excess(P, x, P.G.grad(prev.x) - P.G.grad(x) + prev.u, prev.x)
+
+
+def _excess(P: Problem, x: Array, u: Array, warm: Array) -> float:
+    """With the minimizer y of q: −D_G(y, x) − ⟨u, x − y⟩ + r1(x) − r1(y); G enters only through x − y."""
+    inner = choose(P.G, P.r)(P.G, P.r, P.G.grad(x) + u, warm=warm, tol=0.0)
+    y = inner.x
+    excess = -P.G.bregman(y, x) - float(namespace(x).sum(u * (x - y))) + (P.r.r1(x) - P.r.r1(y))
+    # an inexact y is above min q by at most residual²/(2ρ); what rounding leaves below 0 counts against us
+    return abs(excess) + inner.residual**2 / (2 * (P.G.rho + P.r.rho))

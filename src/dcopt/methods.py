@@ -1,0 +1,107 @@
+"""The named recipes: an estimator, κ in units of L_f, batch sizes from N."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .errors import CannotSolve, NeedsFiniteSum, pick
+from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Full, LooplessSVRG
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Method:
+    """A recipe. `estimator` makes the estimator for N components."""
+
+    name: str
+    estimator: Callable[[int], Estimator]
+    kappa: float = 1.0  # κ / L_f, where the problem leaves κ to the method
+    says: str = ""
+    only_S: bool = False  # needs f: keeps ∇G(x) exact, so it must know F = f + r
+    smooth_r2: bool = False
+
+    def prepare(self, P: Problem) -> tuple[Problem, Estimator]:
+        """The problem with this method's κ, and the estimator for its N; refuses what cannot be solved."""
+        if P.n is None:
+            raise NeedsFiniteSum(self.name, "PAGE with b=…")
+        if self.only_S and P.f is None:
+            raise CannotSolve(self.name, "it needs form (S), F = f + r, and was given G − H", "dca-page")
+        if self.smooth_r2 and P.r.L2 is None:
+            raise CannotSolve(self.name, "r2 is not smooth", "dca")
+        if P.tunable:
+            P = P.with_kappa(self.kappa * P.G.L)
+        return P, self.estimator(P.n or 1)
+
+
+def _size(value: float, n: int) -> int:
+    return min(n, max(1, int(value)))
+
+
+def _page(n: int) -> Estimator:
+    b = math.isqrt(n - 1) + 1  # ⌈√N⌉
+    return PAGE(p=1.0 / b, b_small=b)
+
+
+def _dca_svrg(n: int) -> Estimator:
+    period = int(n ** (1 / 3) / (4 * math.sqrt(math.e - 1)))
+    return SVRG(b_small=_size(n ** (2 / 3), n), period=max(1, period))
+
+
+def _mm_svrg(n: int) -> Estimator:
+    return LooplessSVRG(b_small=_size(n ** (2 / 3), n), q=1.0 / max(1, int(n ** (1 / 3) / 4)))
+
+
+def _mm_sarah(n: int) -> Estimator:
+    b = math.isqrt(n)
+    return PAGE(p=1.0 / b, b_small=b)
+
+
+def _dca_saga(n: int) -> Estimator:
+    return SAGA(b=_size(2 * 2**0.25 * n**0.75, n), quadratic="inside")
+
+
+def _mm_saga(n: int) -> Estimator:
+    return SAGA(b=_size((4 * n) ** (2 / 3), n))
+
+
+def _sdca(n: int) -> Estimator:
+    return SAG(b=_size(n / 10, n), quadratic="inside")
+
+
+def _full(n: int) -> Estimator:
+    return Full()
+
+
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        Method("dca", _full, says="the full gradient"),
+        Method("cccp", _full, says="the full gradient, for smooth r2", smooth_r2=True),
+        Method("dca-page", _page, says="PAGE, p = 1/b', b' = ⌈√N⌉"),
+        Method("dca-svrg", _dca_svrg, 2.0, says="SVRG, b = N^(2/3), M = N^(1/3)/(4√(e−1))"),
+        Method("dca-saga", _dca_saga, 2.0, says="SAGA on the h_i, b = 2·2^(1/4)·N^(3/4)", only_S=True),
+        Method("sdca", _sdca, 1.1, says="SAG on the h_i, b = N/10", only_S=True),
+        Method("mm-saga", _mm_saga, says="SAGA on the f_i, b = (4N)^(2/3)", only_S=True),
+        Method("mm-svrg", _mm_svrg, says="loopless SVRG, b = N^(2/3), q = 4/N^(1/3)", only_S=True),
+        Method("mm-sarah", _mm_sarah, says="loopless SARAH, b = ⌊√N⌋, p = 1/b", only_S=True),
+    )
+}
+
+
+def as_method(spec: str | Method | Estimator) -> Method:
+    """A recipe from its name, or one that uses the given estimator with κ = L_f."""
+    if isinstance(spec, Method):
+        return spec
+    if isinstance(spec, str):
+        return METHODS[pick("method", spec, METHODS)]
+    if not (hasattr(spec, "start") and hasattr(spec, "step") and hasattr(spec, "check")):
+        pick("method", spec, METHODS)  # says what is known
+    estimator: Estimator = spec
+    return Method(_name(estimator), lambda n: estimator)
+
+
+def _name(estimator: Estimator) -> str:
+    known = (name for name, sample in ESTIMATORS.items() if type(sample) is type(estimator))
+    return next(known, type(estimator).__name__)

@@ -1,0 +1,160 @@
+"""F = G − H + r1 − r2 as one object, and the way from data to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from .constants import Constants, component_smoothness, smoothness
+from .convex import Convex, ScaledIdentity
+from .data import check
+from .data.intercept import WithIntercept
+from .errors import BadInput, BadSettings, CannotSolve, pick, require_number
+from .losses import Loss
+from .losses import loss as as_loss
+from .regularizers import Except, Regularizer, reweighted
+from .regularizers import regularizer as as_regularizer
+from .sums import LinearSum, Sum
+from .xp import Array
+
+
+class Point(NamedTuple):
+    """All that one pass over the data tells about x."""
+
+    x: Array
+    F: float
+    u: Array  # ∇H(x) + w − ∇G(x), w ∈ ∂r2(x): x is critical if u ∈ ∂r1(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """min F(x) = G(x) − H(x) + r1(x) − r2(x)
+
+    Either `H` is given, the mean of the convex h_i (problem (M)), or `f`, and H = G − f (form (S), F = f + r).
+    With f the estimators work on the f_i and ∇G stays exact; for recursive and anchored estimators that is the
+    same algorithm, and for SAGA a better one.
+    """
+
+    G: Convex
+    H: Sum | None = None
+    r: Regularizer = None  # type: ignore[assignment]  # keyword, required
+    f: Sum | None = None
+    tunable: bool = False  # a method may choose κ
+    classes: Array | None = None
+    inner_tol: float = 1e-10  # residual to which the convex program is solved
+
+    def __post_init__(self) -> None:
+        if (self.H is None) == (self.f is None):
+            raise BadSettings("H, f", (self.H, self.f), "exactly one of H (problem (M)) and f (form (S))")
+        object.__setattr__(self, "r", as_regularizer(self.r))
+        wants = self.r.shape
+        if wants is not None and self.shape[: len(wants)] != wants:
+            raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
+
+    @property
+    def sum(self) -> Sum:
+        """The stochastic part that estimators see."""
+        return self.H if self.f is None else self.f  # type: ignore[return-value]  # one of them is there
+
+    @property
+    def n(self) -> int | None:
+        return self.sum.n
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.sum.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.sum.dtype
+
+    def linear(self, x: Array, g: Array) -> Array:
+        """The paper's gᵗ: g itself if it estimates ∇H, ∇G(x) − g if it estimates ∇f."""
+        return g if self.f is None else self.G.grad(x) - g
+
+    def value(self, x: Array) -> float:
+        """F(x)"""
+        return self.examine(check.point(x, self.shape, self.dtype)).F
+
+    def examine(self, x: Array) -> Point:
+        """F and the linear term at x, from all components."""
+        value, g = self.sum.all().value_grad(x)
+        w = self.r.subgrad(x)
+        if self.f is None:
+            return Point(x, self.G.value(x) - value + self.r.value(x), g - self.G.grad(x) + w)
+        return Point(x, value + self.r.value(x), w - g)
+
+    @cached_property
+    def constants(self) -> Constants:
+        """ρ, L_H, L, L_v, L_r2: algorithms use them, plans state them."""
+        G, r = self.G, self.r
+        if not isinstance(self.f, LinearSum):
+            L_H, L, L_v = (getattr(self.sum, name, None) for name in ("L_H", "L", "L_v"))
+            return Constants(G.rho + r.rho, getattr(self.sum, "rho", 0.0), L_H, L, L_v, r.L2)
+        s = smoothness(self.f)
+        return Constants(G.rho + r.rho, G.rho - s.Lbar, G.L + s.m_f, G.L + s.m_i, s.L_v, r.L2, s)
+
+    def with_kappa(self, kappa: float) -> Problem:
+        """The same F with G = κ/2 ‖x‖²."""
+        if self.f is None:
+            raise CannotSolve("with_kappa", "the problem is not in form (S)", "shift")
+        return replace(self, G=ScaledIdentity(kappa), tunable=False)
+
+    def shift(self, eta: float) -> Problem:
+        """The same F with η/2 ‖x‖² added to G and H: ρ grows by 2η, L_v stays."""
+        require_number("eta", eta, 0.0)
+        if self.f is None or not isinstance(self.G, ScaledIdentity):
+            raise CannotSolve("shift", "the problem is not in form (S) with a scalar G", "erm")
+        return self.with_kappa(self.G.kappa + eta)
+
+
+def erm(
+    X: Any,
+    y: Any,
+    loss: str | Loss = "squared-sigmoid",
+    regularizer: str | Regularizer = "zero",
+    *,
+    decomposition: str = "scalar",
+    kappa: float | None = None,
+    intercept: bool = False,
+    sample_weight: Any = None,
+    concave_step: Literal["dca", "reweighted"] = "dca",
+) -> Problem:
+    """F(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, y_i) + r(x), in form (S): G = κ/2 ‖x‖², h_i = κ/2 ‖x‖² − f_i.
+
+    Parameters
+    ----------
+    X : (N, d) array or sparse matrix, the rows a_i; float32 stays float32
+    y : (N,) labels: two classes, more (softmax, x is (d, c)), or real targets, as the loss wants
+    loss, regularizer : a registered name or an instance
+    decomposition : "scalar"
+    kappa : float, default L_f = sup|φ''| max w_i ‖a_i‖², times what the method asks for
+    intercept : append an unpenalised column of ones; its coefficient is the last entry (row) of x
+    sample_weight : (N,) weights ≥ 0, scaled to mean 1
+    concave_step : "dca" linearizes r2; "reweighted" linearizes ψ(|x_j|), a tighter majorizer
+
+    Examples
+    --------
+    >>> import numpy as np, dcopt
+    >>> X, y = np.eye(2), np.array([-1, 1])
+    >>> P = dcopt.erm(X, y, regularizer=dcopt.regularizers.Exponential(lam=0.1, alpha=5.0))
+    >>> P.value(np.zeros(2))
+    0.25
+    """
+    pick("decomposition", decomposition, ("scalar",))
+    pick("concave_step", concave_step, ("dca", "reweighted"))
+    phi, r = as_loss(loss), as_regularizer(regularizer)
+    rows = check.as_rows(X)
+    labels, classes = check.labels(y, rows.shape[0], phi.labels, rows.dtype)
+    weights = check.sample_weights(sample_weight, rows.shape[0], rows.dtype)
+    if concave_step == "reweighted":
+        r = reweighted(r)
+    if intercept:
+        rows, r = WithIntercept(rows), Except(r)
+    width = () if phi.labels != "class" else (len(classes),)  # type: ignore[arg-type]  # classes are there
+    f = LinearSum(rows, phi, labels, weights, width)
+    if kappa is None:
+        # L_f = 0 (all rows empty): any κ > 0 majorizes
+        return Problem(ScaledIdentity(component_smoothness(f) or 1.0), r=r, f=f, tunable=True, classes=classes)
+    return Problem(ScaledIdentity(kappa), r=r, f=f, classes=classes)

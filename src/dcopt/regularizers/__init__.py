@@ -1,0 +1,56 @@
+"""Regularizers r = r₁ - r₂. A new one is a file and one line below: that line puts it under the laws."""
+
+from __future__ import annotations
+
+from ..errors import pick
+from .base import Convex, Regularizer
+from .box import Box, Nonnegative
+from .capped_l1 import CappedL1
+from .elastic_net import ElasticNet
+from .excepting import Except
+from .exponential import Exponential
+from .geman import Geman
+from .l1 import L1
+from .l1_minus_l2 import L1MinusL2
+from .l2 import L2
+from .log_sum import LogSum
+from .lp_smooth import LpSmooth
+from .mcp import MCP
+from .profiled import Profiled
+from .reweighted import Reweighted, reweighted
+from .scad import SCAD
+from .top_k import TopK
+from .transformed_l1 import TransformedL1
+from .weighted import WeightedL1
+from .zero import Zero
+
+REGULARIZERS: dict[str, Regularizer] = {  # name -> a sample: the laws run on it
+    "exponential": Exponential(lam=0.1, alpha=5.0),
+    "capped-l1": CappedL1(lam=0.1, theta=0.5),
+    "scad": SCAD(lam=0.1),
+    "mcp": MCP(lam=0.1),
+    "log-sum": LogSum(lam=0.1, eps=0.5),
+    "transformed-l1": TransformedL1(lam=0.1, a=1.0),
+    "geman": Geman(lam=0.1, theta=0.5),
+    "lp-smooth": LpSmooth(lam=0.1, p=0.5, eps=0.1),
+    "l1-minus-l2": L1MinusL2(lam=0.1),
+    "top-k": TopK(lam=0.1, k=2),
+    "l1": L1(lam=0.1),
+    "l2": L2(lam=0.1),
+    "elastic-net": ElasticNet(lam=0.1, mu=0.05),
+    "box": Box(low=-1.0, high=1.0),
+    "nonnegative": Nonnegative(),
+    "zero": Zero(),
+}
+
+
+def regularizer(spec: str | Regularizer) -> Regularizer:
+    """An instance as it is; a registered name as its sample."""
+    return spec if isinstance(spec, Regularizer) else REGULARIZERS[pick("regularizer", spec, REGULARIZERS)]
+
+
+__all__ = [
+    "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
+    "Exponential", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "Profiled", "Regularizer",
+    "Reweighted", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
+]  # fmt: skip

@@ -1,0 +1,96 @@
+"""r = r₁ - r₂, both convex: what the loop asks of a regularizer, and what a convex one need not write."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ..errors import require_number
+from ..xp import Array, namespace
+
+
+class Regularizer(ABC):
+    """r(x) = r₁(x) - r₂(x), x of shape (d,) or (d, c); r₁ and r₂ convex, r₂ finite everywhere."""
+
+    @property
+    def rho(self) -> float:
+        """Strong convexity of r₁."""
+        return 0.0
+
+    @property
+    @abstractmethod
+    def L2(self) -> float | None:
+        """Smoothness of r₂ (L_r2); None where r₂ is not smooth, 0 where r₂ = 0."""
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The first dimensions that x must have, where the settings fix them (weights, groups, bounds)."""
+        return None
+
+    @abstractmethod
+    def value(self, x: Array) -> float:
+        """r(x); not r₁(x) - r₂(x) where that cancels; inf outside the domain."""
+
+    @abstractmethod
+    def r1(self, x: Array) -> float:
+        """r₁(x)."""
+
+    @abstractmethod
+    def prox(self, v: Array, step: Any) -> Array:
+        """argmin_x r₁(x) + Σ (x - v)² / (2 step), step > 0 a number or an array that broadcasts to v."""
+
+    @abstractmethod
+    def subgrad(self, x: Array) -> Array:
+        """Some w ∈ ∂r₂(x), the shape of x; 0 where x is a kink of r₂ at zero."""
+
+    @abstractmethod
+    def distance(self, u: Array, x: Array) -> float:
+        """dist(u, ∂r₁(x)), Euclidean; inf where x is not in dom r₁."""
+
+    def linearize(self, x: Array) -> tuple[Array, Regularizer]:
+        """(w, b): r ≤ b.r1 - ⟨w, ·⟩ + const, equal at x. Here the DCA step: w ∈ ∂r₂(x) and r₁ itself."""
+        return self.subgrad(x), self
+
+
+class Convex(Regularizer):
+    """r = r₁, r₂ = 0: a subclass writes r1, prox and distance."""
+
+    @property
+    def L2(self) -> float | None:
+        return 0.0
+
+    def value(self, x: Array) -> float:
+        return self.r1(x)
+
+    def subgrad(self, x: Array) -> Array:
+        return nothing(x)
+
+
+def nothing(x: Array) -> Array:
+    """0 · x without the warning at infinity: zeros that keep NaN."""
+    xp = namespace(x)
+    return xp.where(xp.isnan(x), x, xp.zeros_like(x))
+
+
+def total(a: Array) -> float:
+    """Σ a, a Python float."""
+    return float(namespace(a).sum(a))
+
+
+def length(a: Array) -> float:
+    """|a|₂ over all entries, a Python float."""
+    return math.sqrt(total(a * a))
+
+
+def stepsize(step: Any, v: Array) -> Any:
+    """A Python float, or an array of v's precision: float32 stays float32 whatever number the step is."""
+    if getattr(step, "ndim", 0) == 0:
+        return float(step)
+    return step if step.dtype == v.dtype else namespace(v).astype(step, v.dtype)
+
+
+def settle(me: object, name: str, low: float, high: float = math.inf, *, open_low: bool = False) -> None:
+    """Validate one number of a frozen dataclass and make it a Python float (NumPy's would widen float32)."""
+    require_number(name, getattr(me, name), low, high, open_low=open_low)
+    object.__setattr__(me, name, float(getattr(me, name)))

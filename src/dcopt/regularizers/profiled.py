@@ -1,0 +1,129 @@
+"""A nonconvex regularizer is one concave profile ψ and its slope; everything else follows here, once."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadSettings, require
+from ..xp import Array
+from .base import settle, total
+from .units import ENTRIES, ROWS, Lists, Units
+from .weighted import Kinked, WeightedL1
+
+
+@dataclass(frozen=True)
+class Profiled(Kinked):
+    """r(x) = Σ_j weights_j ψ(|x_j|₂), ψ concave with ψ(0) = 0: r₁ = Σ weights_j ψ'(0) |x_j|₂ and r₂ = r₁ - r.
+
+    groups: None, every entry by itself; "rows", the rows of x (d, c); or index groups that part the features.
+    weights: one number ≥ 0 per feature (per group, for index groups); 0 is never penalised.
+    A subclass gives ψ (`psi`), ψ' (`dpsi`, exactly `slope0` at 0), ψ'(0+) (`slope0`) and sup |ψ''|
+    (`profile_L2`, None where ψ' jumps).
+    """
+
+    lam: float
+    groups: Any = field(default=None, kw_only=True)
+    weights: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        settle(self, "lam", 0.0)
+        object.__setattr__(self, "groups", _groups(self.groups))
+        object.__setattr__(self, "weights", _weights(self.weights))
+        n = len(self.groups) if isinstance(self.groups, tuple) else None
+        if n is not None and self.weights is not None:
+            require(len(self.weights) == n, "weights", self.weights, f"one weight for each of the {n} groups")
+        try:
+            good = math.isfinite(self.slope0) and math.isfinite(self.profile_L2 or 0.0)
+        except (OverflowError, ZeroDivisionError):
+            good = False
+        require(good, type(self).__name__, self, "settings whose slope and curvature at 0 are finite")
+
+    @abstractmethod
+    def psi(self, a: Array) -> Array:
+        """ψ(a), a ≥ 0."""
+
+    @abstractmethod
+    def dpsi(self, a: Array) -> Array:
+        """ψ'(a); any number between the one-sided slopes at a kink."""
+
+    @property
+    @abstractmethod
+    def slope0(self) -> float:
+        """ψ'(0+)."""
+
+    @property
+    @abstractmethod
+    def profile_L2(self) -> float | None:
+        """sup |ψ''|; None where ψ' jumps."""
+
+    @cached_property
+    def units(self) -> Units:
+        if self.groups is None:
+            return ENTRIES
+        return ROWS if self.groups == "rows" else Lists(self.groups)
+
+    @cached_property
+    def kink(self) -> WeightedL1:  # made once: a step pays nothing for it
+        c = self.slope0 if self.weights is None else self.slope0 * np.asarray(self.weights)
+        return WeightedL1(c, self.units)
+
+    @property
+    def L2(self) -> float | None:
+        top = 1.0 if self.weights is None else max(self.weights, default=0.0)
+        return 0.0 if top == 0.0 else None if self.profile_L2 is None else top * self.profile_L2
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        if isinstance(self.groups, tuple):
+            return (sum(map(len, self.groups)),)
+        return None if self.weights is None else (len(self.weights),)
+
+    def value(self, x: Array) -> float:
+        return total(self._weigh(self.psi(self.units.norms(x)), x))
+
+    def subgrad(self, x: Array) -> Array:
+        """(ψ'(0) - ψ'(|x_j|)) x_j / |x_j|, 0 at 0."""
+        a = self.units.norms(x)
+        return self.units.along(self._weigh(self.slope0 - self.dpsi(a), x), x, a)
+
+    def slopes(self, x: Array) -> Array:
+        """weights_j ψ'(|x_j|₂), one per block: the weights of the reweighted l1 step."""
+        return self._weigh(self.dpsi(self.units.norms(x)), x)
+
+    def _weigh(self, a: Array, x: Array) -> Array:
+        return a if self.weights is None else a * self.units.fit(self.weights, x)
+
+
+def _groups(groups: Any) -> Any:
+    """None, "rows", or a tuple of index tuples that part 0 … d-1."""
+    if groups is None or isinstance(groups, str):
+        require(groups in (None, "rows"), "groups", groups, 'None, "rows" or a list of index groups')
+        return groups
+    try:
+        lists = tuple(tuple(int(j) for j in np.asarray(g, dtype=np.int64)) for g in groups)
+    except (TypeError, ValueError):
+        raise BadSettings("groups", groups, 'None, "rows" or a list of index groups') from None
+    flat = sorted(j for g in lists for j in g)
+    good = all(lists) and bool(flat) and flat == list(range(len(flat)))
+    require(good, "groups", groups, "non-empty groups, each feature 0 ... d-1 in exactly one of them")
+    return lists
+
+
+def _weights(weights: Sequence[float] | Array | None) -> tuple[float, ...] | None:
+    """None, or a tuple of finite numbers ≥ 0 (a tuple: settings can be compared and hashed)."""
+    if weights is None:
+        return None
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadSettings("weights", weights, "finite numbers >= 0, one per feature or group") from None
+    good = w.ndim == 1 and w.size > 0 and bool(np.all(np.isfinite(w) & (w >= 0.0)))
+    require(good, "weights", weights, "finite numbers >= 0, one per feature or group")
+    return tuple(w.tolist())

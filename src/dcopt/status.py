@@ -1,0 +1,29 @@
+"""How a run ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Status(Enum):
+    """How a run ended; the value is the sentence shown to the user. Every member carries a usable x."""
+
+    CONVERGED = "the measure, recomputed with a full gradient at the returned x, is at most tol"
+    ACCEPTABLE = "the measure is at most a looser tolerance, or at most tol on a sample of stated size"
+    BUDGET = "the gradients or steps were used up"
+    TIME = "the seconds were used up"
+    STALLED = "no progress is measurable above rounding or noise"
+    OUT_OF_DATA = "the stream ended"
+    INTERRUPTED = "stopped from outside: Ctrl-C, a signal or an observer"
+    SUBPROBLEM = "the convex program was not solved to its tolerance; x is the last good point"
+    DIVERGED = "a number was not finite or F rose past its bound; x is the last finite point"
+
+    @property
+    def success(self) -> bool:
+        """Whether a tolerance was met."""
+        return self in (Status.CONVERGED, Status.ACCEPTABLE)
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether the x that comes with it is usable: finite and in the domain (always so, also after DIVERGED)."""
+        return True

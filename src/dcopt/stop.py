@@ -1,0 +1,99 @@
+"""When to stop: rules that compose with | and &, and say how the run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from .errors import require_count, require_number
+from .status import Status
+
+
+class Progress(Protocol):
+    """What a rule may look at."""
+
+    t: int
+    passes: float  # honest gradients / N; a stream: samples
+    seconds: float
+
+    def meets(self, tol: float) -> bool:
+        """Whether a check of the measure is due (it costs a full gradient) and finds it at most tol."""
+
+
+class Rule:
+    """None to go on, or the Status with which to end."""
+
+    def __call__(self, run: Progress) -> Status | None:
+        raise NotImplementedError(f"{type(self).__name__} does not say when to stop")
+
+    def __or__(self, other: Rule) -> Rule:
+        return _Joined((self, other), any)
+
+    def __and__(self, other: Rule) -> Rule:
+        return _Joined((self, other), all)
+
+
+@dataclass(frozen=True)
+class Passes(Rule):
+    """N · passes component gradients, honestly counted, are used up."""
+
+    passes: float
+
+    def __post_init__(self) -> None:
+        require_number("passes", self.passes, 0.0)
+
+    def __call__(self, run: Progress) -> Status | None:
+        return Status.BUDGET if run.passes >= self.passes else None
+
+
+@dataclass(frozen=True)
+class Steps(Rule):
+    """t reached `steps`."""
+
+    steps: int
+
+    def __post_init__(self) -> None:
+        require_count("steps", self.steps, 0)
+
+    def __call__(self, run: Progress) -> Status | None:
+        return Status.BUDGET if run.t >= self.steps else None
+
+
+@dataclass(frozen=True)
+class Seconds(Rule):
+    """The time of the run, without tracing, is used up (monotonic clock)."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        require_number("seconds", self.seconds, 0.0)
+
+    def __call__(self, run: Progress) -> Status | None:
+        return Status.TIME if run.seconds >= self.seconds else None
+
+
+@dataclass(frozen=True)
+class Tol(Rule):
+    """The measure, when a check is due, is at most tol."""
+
+    tol: float
+
+    def __post_init__(self) -> None:
+        require_number("tol", self.tol, 0.0)
+
+    def __call__(self, run: Progress) -> Status | None:
+        return Status.CONVERGED if run.meets(self.tol) else None
+
+
+@dataclass(frozen=True)
+class _Joined(Rule):
+    rules: tuple[Rule, ...]
+    enough: Callable[[list[bool]], bool]
+
+    def __call__(self, run: Progress) -> Status | None:
+        said = [rule(run) for rule in self.rules]
+        if not self.enough([status is not None for status in said]):
+            return None
+        ends = [status for status in said if status is not None]
+        return Status.CONVERGED if Status.CONVERGED in ends else ends[0]

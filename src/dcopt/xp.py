@@ -1,0 +1,19 @@
+"""One text for NumPy and torch: the array namespace of an argument."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = Any  # a NumPy array, or any array of the array API standard
+_OURS = (np.ndarray, np.generic, float, int)
+
+
+def namespace(a: Array, *more: Array) -> Any:
+    """The array-API namespace of the arguments; NumPy at once, so that a step pays little for it."""
+    if isinstance(a, _OURS) and all(isinstance(b, _OURS) for b in more):
+        return np
+    from array_api_compat import array_namespace
+
+    return array_namespace(a, *more)
