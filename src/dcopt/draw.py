@@ -18,7 +18,7 @@ from .errors import BadSettings
 Sampling: TypeAlias = Literal["iid", "distinct", "cyclic"]
 Rows: TypeAlias = Any  # int64 row numbers
 SAMPLINGS = ("iid", "distinct", "cyclic")
-_COIN, _ROWS, _KEEP = range(3)  # what a word is for: the second half of Philox' key
+_COIN, _ROWS, _KEEP, _STEP = range(4)  # what a word is for: the second half of Philox' key
 _BLOCK, _LARGE = 64, 4096  # steps to a block; batches above _LARGE come one step at a time
 _UNIT = 2.0**-53
 
@@ -32,9 +32,10 @@ def as_seed(seed: Any) -> int:
     return int(seed)
 
 
-def _words(seed: int, purpose: int, place: int, count: int) -> NDArray[np.uint64]:
-    """`count` raw words at a place of their own: no two places share a word."""
-    philox = np.random.Philox(key=[seed, purpose], counter=[0, place, 0, 0])
+def _words(seed: int, purpose: int, place: int, count: int, b: int = 0) -> NDArray[np.uint64]:
+    """`count` raw words at a place of their own: no two purposes, places or sizes of a batch share a word."""
+    key, counter = (np.array(part, np.uint64) for part in ([seed, purpose], [0, place, b, 0]))  # lists turn float
+    philox = np.random.Philox(key=key, counter=counter)
     return np.asarray(philox.random_raw(count), dtype=np.uint64)
 
 
@@ -51,7 +52,7 @@ def _coins(seed: int, purpose: int, block: int) -> list[float]:
 
 @lru_cache(maxsize=32)
 def _iid(seed: int, block: int, n: int, b: int) -> Rows:
-    return _below(_words(seed, _ROWS, block, _BLOCK * b), n).reshape(_BLOCK, b)
+    return _below(_words(seed, _ROWS, block, _BLOCK * b, b), n).reshape(_BLOCK, b)
 
 
 class Draw:
@@ -75,14 +76,14 @@ class Draw:
         if sampling == "iid":
             if b <= _LARGE:
                 return _iid(self.seed, self.t // _BLOCK, n, b)[self.t % _BLOCK].copy()  # the block stays ours
-            return _below(_words(self.seed, _ROWS, self.t, b), n)
+            return _below(_words(self.seed, _STEP, self.t, b, b), n)
         if sampling == "cyclic":
             return (np.arange(b, dtype=np.int64) + self.t * b) % n
         if 2 * b > n:  # order all rows by a random word each
-            return np.argsort(_words(self.seed, _ROWS, self.t, n), kind="stable")[:b]
+            return np.argsort(_words(self.seed, _STEP, self.t, n, b), kind="stable")[:b]
         count = b + 8
         while True:  # the first b distinct values of the sequence of independent rows
-            rows = _below(_words(self.seed, _ROWS, self.t, count), n)
+            rows = _below(_words(self.seed, _STEP, self.t, count, b), n)
             first = np.sort(np.unique(rows, return_index=True)[1])
             if len(first) >= b:
                 return rows[first[:b]]

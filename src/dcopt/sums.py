@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from .data.rows import RowMatrix
 from .draw import Draw, Sampling
+from .fused import fused_diff
 from .losses import Loss
 from .xp import Array, namespace
 
@@ -67,39 +70,44 @@ class Sum(Protocol):
 class LinearBatch(NamedTuple):
     """f_B(x) = (1/|B|) Σ_{i∈B} w_i φ(⟨a_i, x⟩, label_i)"""
 
-    a: RowMatrix
-    loss: Loss
-    labels: Array
-    weights: Array | None
+    sum: LinearSum
     rows: Array | None
     size: int
 
     def value_grad(self, x: Array) -> tuple[float, Array]:
-        z = self.a.dot(x, self.rows)
-        values = self.loss.value(z, self.labels)
-        if self.weights is not None:
-            values = values * self.weights
-        total = namespace(values).sum(values, dtype=namespace(values).float64)
-        return float(total) / self.size, self.pull(self._slopes(z))
+        z = self.sum.a.dot(x, self.rows)
+        values = self.sum.loss.value(z, self.mine(self.sum.labels))
+        if self.sum.weights is not None:
+            values = values * self.mine(self.sum.weights)
+        xp = namespace(values)
+        return float(xp.sum(values, dtype=xp.float64)) / self.size, self.pull(self._slopes(z))
 
     def grad(self, x: Array) -> Array:
         return self.pull(self.slopes(x))
 
     def diff(self, x: Array, prev: Array) -> Array:
-        s = self._slopes(self.a.pair(x, prev, self.rows))
+        if self.rows is not None and self.sum.fused is not None:  # the same numbers from one compiled pass
+            return self.sum.fused(self.rows, x, prev)
+        s = self._slopes(self.sum.a.pair(x, prev, self.rows))
         return self.pull(s[0] - s[1])
 
     def slopes(self, x: Array) -> Array:
-        return self._slopes(self.a.dot(x, self.rows))
+        return self._slopes(self.sum.a.dot(x, self.rows))
 
     def pull(self, c: Array) -> Array:
-        return self.a.tdot(c, self.rows) / self.size
+        return self.sum.a.tdot(c, self.rows) / self.size
 
     def _slopes(self, z: Array) -> Array:
-        s = self.loss.slope(z, self.labels)
-        if self.weights is None:
+        loss, weights = self.sum.loss, self.sum.weights
+        s = loss.slope(z, self.mine(self.sum.labels))
+        if weights is None:
             return s
-        return s * (self.weights[:, None] if self.loss.labels == "class" else self.weights)
+        w = self.mine(weights)
+        return s * (w[:, None] if loss.labels == "class" else w)
+
+    def mine(self, a: Array) -> Array:
+        """The entries of a that belong to the rows of the batch."""
+        return a if self.rows is None else namespace(a).take(a, self.rows, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +132,20 @@ class LinearSum:
     def n(self) -> int:
         return self.a.shape[0]
 
+    @cached_property
+    def fused(self) -> Callable[[Array, Array, Array], Array] | None:
+        """(1/b) Σ_{i∈rows} ∇f_i(x) − ∇f_i(prev) in one compiled pass, where data and loss allow it."""
+        return fused_diff(self.a, self.loss, self.labels, self.weights)
+
+    def take(self, rows: Array) -> LinearSum:
+        """The mean over the given rows, as a sum of its own."""
+        batch = LinearBatch(self, rows, len(rows))
+        weights = None if self.weights is None else batch.mine(self.weights)
+        return LinearSum(self.a.take(rows), self.loss, batch.mine(self.labels), weights, self.classes)
+
     def all(self) -> LinearBatch:
-        return LinearBatch(self.a, self.loss, self.labels, self.weights, None, self.n)
+        return LinearBatch(self, None, self.n)
 
     def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> LinearBatch:
-        rows = draw.rows(self.a.shape[0], b, sampling)
-        weights = None if self.weights is None else self.weights.take(rows)
-        return LinearBatch(self.a, self.loss, self.labels.take(rows), weights, rows, b)
+        b = int(b)  # a NumPy uint8 would wrap in the counts
+        return LinearBatch(self, draw.rows(self.n, b, sampling), b)

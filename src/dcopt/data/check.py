@@ -73,7 +73,7 @@ def finite(a: NDArray[Any], name: str, place: Any = None) -> None:
     bad = int(np.flatnonzero(~(np.abs(a) <= limit))[0])
     row, column = place(bad) if place else (int(i) for i in np.unravel_index(bad, a.shape))
     value = a.flat[bad]
-    reason = f"{value:.3g} is too large: scale the column" if np.isfinite(value) else f"is {value}"
+    reason = f"{value:.3g} is too large, scale it" if np.isfinite(value) else f"is {value}"
     raise BadInput(name, reason, row=row, column=column)
 
 
@@ -98,20 +98,16 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
             v = v.astype(dtype)
         finite(v[:, None], "y", lambda k: (k, None))  # the squares of residuals, too, must be numbers
         return v, None
-    a = np.asarray(y)
-    if a.ndim == 2 and a.shape[1] == 1:
-        a = a[:, 0]
-    if a.shape != (n,):
-        raise BadInput("y", f"expected shape ({n},), got {a.shape}: one label for each row of X")
+    a = _label_array(y, n)
     if a.dtype.kind == "O":
         missing = [i for i, v in enumerate(a) if v is None or v != v]
         if missing:
             raise BadInput("y", f"is {a[missing[0]]}", row=missing[0])
-        if len({isinstance(v, str) for v in a}) > 1:
+        if len({type(v) if isinstance(v, (str, bytes)) else None for v in a}) > 1:
             raise BadInput("y", "mixes strings and numbers")
-    if a.dtype.kind == "f":
-        vector(a, "y", n)
-        fraction = np.flatnonzero(a != np.floor(a))
+    if a.dtype.kind == "f" or (a.dtype.kind == "O" and not isinstance(a[0], (str, bytes))):
+        v = vector(a, "y", n)
+        fraction = np.flatnonzero(v != np.floor(v))
         if fraction.size:
             raise BadInput("y", f"{a[fraction[0]]} is not a class: continuous targets", row=int(fraction[0]))
     classes, codes = np.unique(a, return_inverse=True)
@@ -123,6 +119,33 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
             raise BadInput("y", f'{len(classes)} classes ({shown}, …): this loss takes two; use loss="softmax"')
         return (2 * codes - 1).astype(dtype), classes
     return codes.astype(np.int64), classes
+
+
+def _label_array(y: Any, n: int) -> NDArray[Any]:
+    """One label a row: numbers, strings or booleans."""
+    if np.ma.is_masked(y):
+        raise BadInput("y", "has masked entries")
+    try:
+        a = np.asarray(y)
+    except (TypeError, ValueError) as why:
+        raise BadInput("y", f"is not a list of labels ({why})") from None
+    if a.ndim == 2 and a.shape[1] == 1:
+        a = a[:, 0]
+    if a.shape != (n,):
+        raise BadInput("y", f"expected shape ({n},), got {a.shape}: one label for each row of X")
+    if a.dtype.kind not in "biufUSTO":
+        raise BadInput("y", f"expected numbers, strings or booleans, got dtype {a.dtype}")
+    return a
+
+
+def weigh_classes(weights: NDArray[Any] | None, labels: NDArray[Any], classes: NDArray[Any] | None) -> None:
+    """Refuse weights that leave one class."""
+    if weights is None or classes is None:
+        return
+    left = np.unique(labels[weights > 0])
+    if len(left) < 2:
+        only = classes[int(left[0] > 0) if labels.dtype.kind == "f" else int(left[0])]
+        raise BadInput("sample_weight", f"1 class ({only}) has weight: at least 2 are needed")
 
 
 def sample_weights(weights: Any, n: int, dtype: Any) -> NDArray[Any] | None:
@@ -140,15 +163,15 @@ def sample_weights(weights: Any, n: int, dtype: Any) -> NDArray[Any] | None:
     return scaled
 
 
-def point(x0: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+def point(x0: Any, shape: tuple[int, ...], dtype: Any, name: str = "x0") -> NDArray[Any]:
     """A start: a fresh, finite array of the problem's shape."""
     if x0 is None:
         return np.zeros(shape, dtype)
     with np.errstate(over="ignore"):  # too large for float32: inf, which is refused below
-        x = np.array(real_array(x0, "x0"), dtype=dtype, order="C")
+        x = np.array(real_array(x0, name), dtype=dtype, order="C")
     if x.shape != shape:
-        raise BadInput("x0", f"expected shape {shape}, got {x.shape}")
+        raise BadInput(name, f"expected shape {shape}, got {x.shape}")
     bad = np.argwhere(~np.isfinite(x))
     if bad.size:
-        raise BadInput("x0", f"is {x[tuple(bad[0])]}", row=int(bad[0][0]))
+        raise BadInput(name, f"is {x[tuple(bad[0])]}", row=int(bad[0][0]))
     return x

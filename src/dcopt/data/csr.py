@@ -21,6 +21,21 @@ class CsrRows:
     data: NDArray[Any]
     d: int
 
+    def __post_init__(self) -> None:
+        self._get_ready("vector")
+
+    def _get_ready(self, use: str) -> bool:
+        kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
+        return True
+
+    @cached_property
+    def _paired(self) -> bool:
+        return self._get_ready("pair")
+
+    @cached_property
+    def _wide(self) -> bool:
+        return self._get_ready("matrix")
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.indptr.size - 1, self.d
@@ -37,21 +52,21 @@ class CsrRows:
         return self.indptr, self.indices, self.data, self._all if rows is None else rows
 
     def dot(self, x: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
-        kernel = kernels.dot1 if x.ndim == 1 else kernels.dotk
+        kernel = kernels.dotk if x.ndim == 2 and self._wide else kernels.dot1
         z: NDArray[Any] = kernel(*self._arrays(rows), x)
         return z
 
     def pair(
         self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None
     ) -> NDArray[Any]:
-        if x.ndim == 1:
+        if x.ndim == 1 and self._paired:
             both: NDArray[Any] = kernels.dot2(*self._arrays(rows), x, prev)
             return both
-        z = kernels.dotk(*self._arrays(rows), np.concatenate((x, prev), axis=1))
+        z = self.dot(np.concatenate((x, prev), axis=1), rows)
         return np.stack((z[:, : x.shape[1]], z[:, x.shape[1] :]))
 
     def tdot(self, c: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
-        kernel = kernels.tdot1 if c.ndim == 1 else kernels.tdotk
+        kernel = kernels.tdotk if c.ndim == 2 and self._wide else kernels.tdot1
         out: NDArray[Any] = kernel(*self._arrays(rows), c, self.d)
         return out
 

@@ -1,20 +1,26 @@
 """Loops over rows of a CSR matrix, compiled once per dtype and kept on disk. They know rows, not losses.
 
 No jitclass (cannot be cached), no fastmath (drops NaN), sums in the order of the rows (same bits every time).
-Sums run in float64 also for float32 data.
+Sums run in float64 also for float32 data. Column numbers are made unsigned, which spares the test for Python's
+negative indices; the door (check.py) has seen that they are in range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 import numpy as np
+from numba.extending import overload
 from numpy.typing import NDArray
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with the disk cache, or without it where no folder can be written."""
     try:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
@@ -22,7 +28,63 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-@_compiled
+@contextmanager
+def one_process_at_a_time() -> Iterator[None]:
+    """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once."""
+    try:
+        import fcntl
+
+        lock = open(os.path.join(tempfile.gettempdir(), f"dcopt-kernels-{os.getuid()}.lock"), "a")
+    except (ImportError, OSError):  # another system, or no place to write: then the cache is not written either
+        yield
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, use: str) -> None:
+    """Compile or load the kernels of one use for these arrays, on no rows at all, before any clock runs."""
+    rows = np.zeros(0, np.int64)
+    with one_process_at_a_time():
+        for dtype in {data.dtype, np.dtype(np.float64)}:
+            x, c = np.zeros(d, dtype), np.zeros(0, dtype)
+            if use == "vector":
+                norms2(indptr[:1], data)
+                dot1(indptr, indices, data, rows, x)
+                tdot1(indptr, indices, data, rows, c, d)
+            elif use == "pair":
+                dot2(indptr, indices, data, rows, x, x)
+            else:
+                dotk(indptr, indices, data, rows, x[:, None])
+                tdotk(indptr, indices, data, rows, c[:, None], d)
+
+
+def give_scalar_meaning(exp: Any, clip: Any, expit: Any, formula: Any) -> None:
+    """Teach the compiler what the array functions of a formula mean for one number, and the formula itself."""
+
+    def scalar_exp(z: float) -> float:
+        return math.exp(z)
+
+    def scalar_clip(z: float, low: float, high: float) -> float:
+        return low if z < low else high if z > high else z  # NaN stays
+
+    def scalar_expit(z: float) -> float:
+        if z < 0.0:
+            e = math.exp(z)
+            return e / (1.0 + e)
+        return 1.0 / (1.0 + math.exp(-z))
+
+    for function, scalar in ((exp, scalar_exp), (clip, scalar_clip), (expit, scalar_expit), (formula, formula)):
+        overload(function, strict=False)(_always(scalar))
+
+
+def _always(scalar: Callable[..., float]) -> Callable[..., Any]:
+    """Numba asks with the types of the arguments for an implementation: it is always this one."""
+    return lambda *types: scalar
+
+
+@compiled
 def dot1(
     indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
 ) -> NDArray[Any]:
@@ -32,12 +94,12 @@ def dot1(
         i = rows[k]
         total = 0.0
         for j in range(indptr[i], indptr[i + 1]):
-            total += data[j] * x[indices[j]]
+            total += data[j] * x[np.uint64(indices[j])]
         z[k] = total
     return z
 
 
-@_compiled
+@compiled
 def dot2(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -54,7 +116,7 @@ def dot2(
         two = 0.0
         for j in range(indptr[i], indptr[i + 1]):
             a = data[j]
-            col = indices[j]
+            col = np.uint64(indices[j])
             one += a * x[col]
             two += a * prev[col]
         z[0, k] = one
@@ -62,7 +124,7 @@ def dot2(
     return z
 
 
-@_compiled
+@compiled
 def dotk(
     indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
 ) -> NDArray[Any]:
@@ -72,13 +134,13 @@ def dotk(
         i = rows[k]
         for j in range(indptr[i], indptr[i + 1]):
             a = data[j]
-            col = indices[j]
+            col = np.uint64(indices[j])
             for m in range(x.shape[1]):
                 z[k, m] += a * x[col, m]
     return z.astype(x.dtype)
 
 
-@_compiled
+@compiled
 def tdot1(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -93,11 +155,11 @@ def tdot1(
         i = rows[k]
         ck = c[k]
         for j in range(indptr[i], indptr[i + 1]):
-            out[indices[j]] += ck * data[j]
+            out[np.uint64(indices[j])] += ck * data[j]
     return out.astype(c.dtype)
 
 
-@_compiled
+@compiled
 def tdotk(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -112,13 +174,13 @@ def tdotk(
         i = rows[k]
         for j in range(indptr[i], indptr[i + 1]):
             a = data[j]
-            col = indices[j]
+            col = np.uint64(indices[j])
             for m in range(c.shape[1]):
                 out[col, m] += a * c[k, m]
     return out.astype(c.dtype)
 
 
-@_compiled
+@compiled
 def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
     """‖a_i‖²"""
     out = np.empty(indptr.size - 1, np.float64)

@@ -23,6 +23,8 @@ class PAGE:
     def __post_init__(self) -> None:
         require_number("p", self.p, 0.0, 1.0, open_low=True)
         check_batch("b_small", self.b_small, None)
+        if self.b is not None:
+            check_batch("b", self.b, None)
         check_sampling(self.sampling)
 
     def check(self, n: int | None) -> None:

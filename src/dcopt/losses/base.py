@@ -95,6 +95,19 @@ class Residual(Loss):
         return self.ddphi((z - labels) / self.c)
 
 
+# Functions of the slopes ϕ′: plain names, so that the same text can be compiled for the rows of a batch (fused.py).
+
+
+def exp(z: Array) -> Array:
+    """eᶻ"""
+    return namespace(z).exp(z)
+
+
+def clip(z: Array, low: float, high: float) -> Array:
+    """min(max(z, low), high)"""
+    return namespace(z).clip(z, low, high)
+
+
 def expit(z: Array) -> Array:
     """1 / (1 + e⁻ᶻ), accurate in the left tail and without overflow."""
     if isinstance(z, (np.ndarray, np.generic, float)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..xp import Array, namespace
-from .base import Residual
+from .base import Residual, clip
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Huber(Residual):
         return t * (a - 0.5 * t)
 
     def dphi(self, e: Array) -> Array:
-        return namespace(e).clip(e, -1.0, 1.0)
+        return clip(e, -1.0, 1.0)
 
     def ddphi(self, e: Array) -> Array:
         xp = namespace(e)

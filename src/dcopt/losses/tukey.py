@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..xp import Array, namespace
-from .base import Residual
+from ..xp import Array
+from .base import Residual, clip
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class Tukey(Residual):
         return -0.8, 1.0
 
     def phi(self, e: Array) -> Array:
-        u = namespace(e).clip(e * e, 0.0, 1.0)
+        u = clip(e * e, 0.0, 1.0)
         return u * (0.5 - u * (0.5 - u / 6.0))  # the cube expanded: no cancellation at small e
 
     def dphi(self, e: Array) -> Array:
-        v = 1.0 - namespace(e).clip(e * e, 0.0, 1.0)
+        v = 1.0 - clip(e * e, 0.0, 1.0)
         return e * v * v
 
     def ddphi(self, e: Array) -> Array:
-        u = namespace(e).clip(e * e, 0.0, 1.0)
+        u = clip(e * e, 0.0, 1.0)
         return (1.0 - u) * (1.0 - 5.0 * u)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from math import exp
 
 from ..xp import Array, namespace
-from .base import Residual
+from .base import Residual, exp
 
 
 @dataclass(frozen=True)
@@ -15,14 +15,14 @@ class Welsch(Residual):
 
     @property
     def curvature(self) -> tuple[float, float]:
-        return -2 * exp(-1.5), 1.0
+        return -2 * math.exp(-1.5), 1.0
 
     def phi(self, e: Array) -> Array:
         return -0.5 * namespace(e).expm1(-e * e)
 
     def dphi(self, e: Array) -> Array:
-        return e * namespace(e).exp(-e * e)
+        return e * exp(-e * e)
 
     def ddphi(self, e: Array) -> Array:
         u = e * e
-        return (1.0 - 2.0 * u) * namespace(e).exp(-u)
+        return (1.0 - 2.0 * u) * exp(-u)

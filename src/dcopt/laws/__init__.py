@@ -1,0 +1,44 @@
+"""The conformance suite: laws that every registered component keeps, and that users can run on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..data.rows import RowMatrix
+from ..losses import Loss
+from ..regularizers import Regularizer
+from .base import Law, LawBroken, run
+from .estimators import LAWS as ESTIMATOR_LAWS
+from .losses import LAWS as LOSS_LAWS
+from .regularizers import LAWS as REGULARIZER_LAWS
+from .rows import LAWS as ROW_LAWS
+
+
+def laws_for(component: object) -> Mapping[str, Law]:
+    """The laws that apply to a component, from what it is."""
+    if isinstance(component, Loss):
+        return LOSS_LAWS
+    if isinstance(component, Regularizer):
+        return REGULARIZER_LAWS
+    if hasattr(component, "start") and hasattr(component, "step"):
+        return ESTIMATOR_LAWS
+    if hasattr(component, "tdot"):
+        return ROW_LAWS
+    raise TypeError(f"{type(component).__name__} is no loss, regularizer, estimator or row matrix")
+
+
+def check(component: object) -> list[str]:
+    """Run every law that applies to your own loss, regularizer, estimator or row matrix.
+
+    Returns the names of the laws kept; raises LawBroken with every law that is not, and where that was seen.
+
+    Examples
+    --------
+    >>> import dcopt
+    >>> "slope-is-derivative" in dcopt.check(dcopt.losses.LOSSES["logistic"])
+    True
+    """
+    return run(laws_for(component), component)
+
+
+__all__ = ["ESTIMATOR_LAWS", "LOSS_LAWS", "REGULARIZER_LAWS", "ROW_LAWS", "LawBroken", "RowMatrix", "check", "laws_for"]

@@ -1,0 +1,179 @@
+"""The laws of a loss: each takes the loss and raises LawBroken. Nothing is random, so a verdict repeats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..losses.base import Loss
+from ..losses.logistic import Logistic
+from ..losses.softmax import Softmax
+from .base import Law, demand
+from .lines import GRID, everywhere, hessian, lines, misses, pairs, rows, scores
+
+EPS = float(np.finfo(np.float64).eps)
+RANGES = ((np.float64, 1e6), (np.float32, 1e4))
+
+
+def slope_is_derivative(loss: Loss) -> None:
+    """slope = dϕ/dz"""
+    for line in lines(loss):
+        ok = misses(line.value, line.slope, GRID) <= 1e-6 * (1.0 + np.abs(line.slope(GRID)))
+        everywhere(ok, GRID, f"slope is not the derivative of value ({line.name})")
+
+
+def bend_is_derivative(loss: Loss) -> None:
+    """bend = d²ϕ/dz² but at kinks of the slope; of c scores: λ_max(Hessian) ≤ bend ≤ curvature"""
+    if loss.labels == "class":
+        for z, labels in scores():
+            top = np.linalg.eigvalsh(hessian(loss, z, labels))[:, -1]
+            bend = loss.bend(z, labels)
+            demand(bool(np.all(bend >= top - 1e-7)), "bend is below the largest eigenvalue of the Hessian")
+            demand(bool(np.all(bend <= loss.curvature[1] + 1e-9)), "bend is above the curvature")
+        return
+    for line in lines(loss):
+        ok = misses(line.slope, line.bend, GRID) <= 1e-5 * (1.0 + max(map(abs, loss.curvature)))
+        everywhere(ok, GRID, f"bend is not the derivative of slope ({line.name})", share=0.02)
+
+
+def curvature_bounds_slopes(loss: Loss) -> None:
+    """lo (a − b) ≤ slope(a) − slope(b) ≤ hi (a − b) for a > b, up to rounding"""
+    lo, hi = loss.curvature
+    demand(-np.inf < lo <= hi < np.inf, f"curvature = {loss.curvature} is not a finite range")
+    top = max(abs(lo), abs(hi))
+    for line in lines(loss):
+        for b, a in pairs():
+            sa, sb = line.slope(a), line.slope(b)
+            rounding = np.abs(sa) + np.abs(sb) + (top + 1e-3) * (1.0 + np.abs(a) + np.abs(b))
+            slack = 1e-9 * top * (a - b) + 64 * EPS * rounding
+            everywhere(sa - sb <= hi * (a - b) + slack, a, f"ϕ'' exceeds curvature {hi:.6g} ({line.name})")
+            everywhere(sa - sb >= lo * (a - b) - slack, a, f"ϕ'' is below curvature {lo:.6g} ({line.name})")
+
+
+def curvature_is_tight(loss: Loss) -> None:
+    """both ends of curvature are met within 2 %"""
+    lo, hi = loss.curvature
+    seen = [(line.slope(a) - line.slope(b)) / (a - b) for line in lines(loss) for b, a in pairs()]
+    if loss.labels == "class":
+        seen += [np.linalg.eigvalsh(hessian(loss, z, labels)).ravel() for z, labels in scores()]
+    least, most = min(float(np.min(q)) for q in seen), max(float(np.max(q)) for q in seen)
+    for end, off, met in ((hi, hi - most, most), (lo, least - lo, least)):
+        room = 0.02 * (abs(end) or max(abs(lo), abs(hi))) + 1e-9
+        demand(off <= room, f"curvature {end:.6g} is loose: {met:.6g} is the furthest seen")
+
+
+def finite_when_huge(loss: Loss) -> None:
+    """finite, without a floating-point fault, in the type that came: |z| ≤ 1e6 (float64), 1e4 (float32)"""
+    for dtype, top in RANGES:
+        far = np.geomspace(1e-30, top, 200)
+        t = np.concatenate([-far, [0.0], far]).astype(dtype)
+        for line in lines(loss):
+            for name in ("value", "slope", "bend"):
+                try:
+                    with np.errstate(over="raise", invalid="raise", divide="raise"):
+                        out = getattr(line, name)(t)
+                except FloatingPointError as why:
+                    demand(False, f"{name}: {why} in {t.dtype} ({line.name})")
+                everywhere(np.isfinite(out), t, f"{name} is not finite in {t.dtype} ({line.name})")
+                demand(out.dtype == t.dtype, f"{name} turns {t.dtype} into {out.dtype}")
+
+
+def asymptote_is_right(loss: Loss) -> None:
+    """ϕ(2a) − ϕ(a) = ∫ϕ′ far out; |ϕ(z) − ϕ(0) − ϕ′(0)z| ≤ sup|ϕ″| z²/2; float32 is float64 rounded"""
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    top = max(map(abs, loss.curvature))
+    for line in lines(loss):
+        for a in (-5e5, -1e5, -1e4, 1e4, 1e5, 5e5):
+            va, vb = line.value(np.array([a, 2 * a]))
+            area = a / 2 * line.slope(a * (1.5 + nodes / 2)) @ weights
+            ok = abs(vb - va - area) <= 1e-9 * (1.0 + abs(va) + abs(vb))
+            where = f"from z = {a:g} to {2 * a:g} ({line.name})"
+            demand(bool(ok), f"value rises by {vb - va:.6g}, slope says {area:.6g} {where}")
+        t = np.concatenate([GRID, 1e3 * GRID, 1e4 * GRID])
+        zero = np.zeros(1)
+        rest = np.abs(line.value(t) - line.value(zero) - line.slope(zero) * t)
+        most = (1 + 1e-9) * top / 2 * t**2 + 1e-9 * (1.0 + np.abs(t))
+        everywhere(rest <= most, t, f"value outgrows the curvature ({line.name})")
+        short = (1e2 * GRID).astype(np.float32)
+        t = short.astype(np.float64)
+        moved = np.abs(t) if loss.labels == "class" else np.abs(t * line.slope(t))  # rounding of z itself
+        for f in (line.value, line.slope):
+            slack = 2e-6 * (1.0 + np.abs(f(t)) + moved)
+            everywhere(np.abs(f(short) - f(t)) <= slack, t, f"float32 is not float64 rounded ({line.name})")
+
+
+def nan_in_nan_out(loss: Loss) -> None:
+    """a NaN score or label makes its own row NaN, and no other"""
+    z, labels = rows(loss)
+    cases = []
+    for j in range(3) if loss.labels == "class" else (...,):
+        sick = z.copy()
+        sick[2, j] = np.nan
+        cases.append((sick, labels))
+    if loss.labels != "class":
+        cases.append((z, np.where(np.arange(7) == 2, np.nan, labels)))
+    for f in (loss.value, loss.slope, loss.bend):
+        clean = f(z, labels)
+        for case in cases:
+            out = f(*case)
+            demand(bool(np.all(np.isnan(out[2]))), f"{f.__name__} swallows a NaN: {out[2]}")
+            others = np.array_equal(np.delete(out, 2, 0), np.delete(clean, 2, 0))
+            demand(others, f"{f.__name__} spreads a NaN to other rows")
+
+
+def batch_is_one_by_one(loss: Loss) -> None:
+    """rows do not see each other, nor do columns (m, k) with labels (m, 1); the input is not written to"""
+    z, labels = rows(loss)
+    kept = z.copy(), labels.copy()
+    for f in (loss.value, loss.slope, loss.bend):
+        out = f(z, labels)
+        shape = z.shape if f.__name__ == "slope" else labels.shape
+        demand(out.shape == shape, f"{f.__name__} has shape {out.shape}: expected {shape}")
+        ones = np.concatenate([f(z[i : i + 1], labels[i : i + 1]) for i in range(len(z))])
+        same = np.allclose(out, ones, rtol=1e-13, atol=1e-15)
+        demand(same, f"{f.__name__} of a batch is not that of its rows")
+        if loss.labels != "class":
+            both = f(np.stack([z, -2 * z], axis=1), labels[:, None])
+            each = np.stack([out, f(-2 * z, labels)], axis=1)
+            same = both.shape == each.shape and np.allclose(both, each, rtol=1e-13, atol=1e-15)
+            demand(same, f"{f.__name__} of two points at once is not that of each")
+    same = np.array_equal(z, kept[0]) and np.array_equal(labels, kept[1])
+    demand(same, "the input was written to")
+
+
+def classes_are_shift_invariant(loss: Loss) -> None:
+    """ϕ(z + 1e5) = ϕ(z): only differences of scores count"""
+    if loss.labels != "class":
+        return
+    for z, labels in scores():
+        z = np.round(z * 1024) / 1024  # so that z + 1e5 is exact, and the shift is all that differs
+        for f in (loss.value, loss.slope, loss.bend):
+            off = np.max(np.abs(f(z + 1e5, labels) - f(z, labels)))
+            demand(bool(off <= 1e-12), f"{f.__name__} moves by {off:.3g} when 1e5 is added to all scores")
+
+
+def two_classes_are_logistic(loss: Loss) -> None:
+    """softmax of two scores = logistic of their difference: slope (−s, s), largest eigenvalue 2ϕ″"""
+    if not isinstance(loss, Softmax):
+        return
+    z = np.stack([np.repeat(GRID, 2), np.repeat(GRID[::-1] / 3, 2)], axis=1)
+    labels = np.tile([0, 1], len(GRID))
+    d, y = z[:, 1] - z[:, 0], 2.0 * labels - 1.0
+    s = Logistic().slope(d, y)
+    want = Logistic().value(d, y), np.stack([-s, s], axis=1), 2 * Logistic().bend(d, y)
+    for f, expected in zip((loss.value, loss.slope, loss.bend), want, strict=True):
+        off = np.max(np.abs(f(z, labels) - expected) / (1.0 + np.abs(expected)))
+        demand(bool(off <= 1e-12), f"{f.__name__} of two classes is not logistic: off by {off:.3g}")
+
+
+LAWS: dict[str, Law] = {
+    "slope-is-derivative": slope_is_derivative,
+    "bend-is-derivative": bend_is_derivative,
+    "curvature-bounds-slopes": curvature_bounds_slopes,
+    "curvature-is-tight": curvature_is_tight,
+    "finite-when-huge": finite_when_huge,
+    "asymptote-is-right": asymptote_is_right,
+    "nan-in-nan-out": nan_in_nan_out,
+    "batch-is-one-by-one": batch_is_one_by_one,
+    "classes-are-shift-invariant": classes_are_shift_invariant,
+    "two-classes-are-logistic": two_classes_are_logistic,
+}

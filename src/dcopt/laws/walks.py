@@ -1,0 +1,115 @@
+"""How the laws of an estimator look: walks along given points, the truth beside them, every outcome of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draw import Draw
+from ..errors import DcoptError
+from ..estimators import PAGE, SARAH, Estimate, Estimator, LooplessSVRG
+from ..sums import LinearSum, Sum
+from ..xp import Array
+from .base import demand
+from .four_rows import N, gradients, points, sums
+from .outcomes import outcomes
+
+KAPPA = 0.8
+STEPS, SEEDS = 8, range(3)
+
+
+class Step(NamedTuple):
+    """A step about to be made: where the estimator stands, and where it goes."""
+
+    t: int
+    x: Array
+    prev: Array
+    before: Estimate
+
+
+def walk(estimator: Estimator, f: Sum, path: list[Array], draw: Callable[[int], Draw]) -> Iterator[Estimate]:
+    """The estimates along given points."""
+    now = estimator.start(f, path[0], draw(0))
+    yield now
+    for t in range(1, len(path)):
+        now = estimator.step(f, path[t], path[t - 1], now.memory, draw(t))
+        yield now
+
+
+def steps(estimator: Estimator, f: LinearSum) -> Iterator[Step]:
+    """All steps of three walks; each may be made many times, from a copy of the memory."""
+    path = points(f, STEPS)
+    for seed in SEEDS:
+        for t, now in enumerate(walk(estimator, f, path[:-1], draws(seed)), start=1):
+            yield Step(t, path[t], path[t - 1], now._replace(memory=deepcopy(now.memory)))
+
+
+def draws(seed: int) -> Callable[[int], Draw]:
+    return lambda t: Draw(seed, t)
+
+
+def everywhere(estimator: Estimator, f: LinearSum, at: Step) -> Iterator[tuple[float, Estimate]]:
+    """The estimate after every outcome of the draw, with its chance."""
+
+    def act(draw: Draw) -> Estimate:
+        return estimator.step(f, at.x, at.prev, deepcopy(at.before.memory), draw)
+
+    return outcomes(at.t, coin(estimator), act)
+
+
+def cases(estimator: Estimator, n: int = N) -> list[LinearSum]:
+    """The sums of n rows, for an estimator that takes them."""
+    try:
+        estimator.check(n)
+    except DcoptError as why:
+        demand(False, f"refuses {n} rows ({why}): the laws need batches of at most {n}")
+    return sums(n)
+
+
+def term(x: Array, estimate: Estimate) -> Array:
+    """y = κ·at − g, the estimate of ∇H(x)"""
+    return KAPPA * (x if estimate.at is None else estimate.at) - estimate.g
+
+
+def truth(f: LinearSum, x: Array) -> Array:
+    """∇H(x) = κx − ∇f(x)"""
+    return KAPPA * x - np.mean(gradients(f, x), axis=0)
+
+
+def near(a: Array, b: Array, what: str, tol: float = 1e-12) -> None:
+    off = float(np.max(np.abs(np.asarray(a) - np.asarray(b)), initial=0.0))
+    demand(off <= tol * (1.0 + float(np.max(np.abs(b), initial=0.0))), f"{what}: off by {off:.3g}")
+
+
+def coin(estimator: Estimator) -> float | None:
+    """The chance of a refresh by coin."""
+    return estimator.q if isinstance(estimator, LooplessSVRG) else estimator.p if isinstance(estimator, PAGE) else None
+
+
+def refresh(estimator: Any, t: int) -> float:
+    """The chance that step t starts afresh."""
+    p = coin(estimator)
+    if isinstance(estimator, SARAH) or p is None:
+        return float(t % getattr(estimator, "period", t + 1) == 0)
+    return p
+
+
+def spread(estimator: Any, b: int, n: int) -> float:
+    """The variance of a mean of b rows in units of that of one row."""
+    return (n - b) / max(n - 1, 1) / b if estimator.sampling == "distinct" else 1.0 / b
+
+
+def in_order(estimator: Estimator) -> bool:
+    """Cyclic batches are not random: they have no expectation."""
+    return getattr(estimator, "sampling", "iid") == "cyclic"
+
+
+def with_batch(estimator: Any, b: int) -> Any:
+    """The same estimator with batches of b distinct rows, or None if it has no such settings."""
+    names = {s.name for s in fields(estimator)} if is_dataclass(estimator) else set()
+    sizes = {name: b for name in names & {"b", "b_small"} if getattr(estimator, name) is not None}
+    return replace(estimator, **sizes, sampling="distinct") if sizes and "sampling" in names else None

@@ -1,0 +1,61 @@
+"""The compiled pass means what the array formulas mean: every loss, with and without weights, over whole runs."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import dcopt
+from dcopt.draw import Draw
+from dcopt.estimators import PAGE, SARAH, SVRG
+from dcopt.losses import LOSSES
+from dcopt.regularizers import Exponential
+from dcopt.sums import LinearSum
+
+SCALARS = [name for name, loss in LOSSES.items() if loss.labels != "class"]
+
+
+def problem(name: str, weighted: bool) -> dcopt.Problem:
+    rng = np.random.default_rng(7)
+    X = sp.random(120, 15, density=0.3, format="csr", random_state=rng)
+    y = rng.normal(size=120) if LOSSES[name].labels == "real" else np.where(rng.random(120) < 0.4, "a", "b")
+    weights = rng.uniform(0.1, 3.0, 120) if weighted else None
+    return dcopt.erm(X, y, name, Exponential(lam=0.01, alpha=5.0), sample_weight=weights)
+
+
+def without_fusion(P: dcopt.Problem) -> dcopt.Problem:
+    f = P.f
+    assert isinstance(f, LinearSum)
+    plain = LinearSum(f.a, f.loss, f.labels, f.weights, f.classes)
+    plain.__dict__["fused"] = None  # what the cached property would have found
+    return dcopt.Problem(P.G, r=P.r, f=plain)
+
+
+def test_most_losses_are_fused() -> None:
+    fused = {name for name in SCALARS if problem(name, False).f.fused is not None}  # type: ignore[union-attr]
+    assert fused == set(SCALARS) - {"squared", "smoothed-ramp"}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", SCALARS)
+@pytest.mark.parametrize("estimator", [PAGE(p=0.1, b_small=7), SARAH(b_small=7, period=9), SVRG(b_small=7, period=9)])
+def test_fused_runs_in_lockstep(name: str, weighted: bool, estimator: Any) -> None:
+    P = problem(name, weighted)
+    runs = zip(dcopt.iterate(P, estimator, seed=3), dcopt.iterate(without_fusion(P), estimator, seed=3), strict=True)
+    for fused, plain in islice(runs, 200):
+        np.testing.assert_allclose(fused.x, plain.x, rtol=0, atol=1e-12)
+        assert fused.spent == plain.spent
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_nan_and_huge_points_pass_through(name: str) -> None:
+    P = problem(name, False)
+    batch = P.sum.sample(40, Draw(0, 1))
+    x = np.full(15, 1e5)
+    assert np.isfinite(batch.diff(x, -x)).all()
+    x[3] = np.nan
+    assert np.isnan(batch.diff(x, np.zeros(15))).any()
