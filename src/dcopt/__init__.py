@@ -5,10 +5,12 @@ with, scikit-learn-sized problems to streams, and never CONVERGED without a reco
 """
 
 from . import estimators, losses, measures, regularizers
-from .data.datasets import load_dataset
+from .data.datasets import load_dataset, load_libsvm
 from .errors import BadInput, BadSettings, CannotSolve, DcoptError, NeedsFiniteSum
 from .laws import LawBroken, check
 from .methods import METHODS, Method
+from .online import stream
+from .plan import Plan, plan
 from .problem import Problem, erm
 from .solve import iterate, solve
 from .state import Certificate, Result, State
@@ -26,6 +28,7 @@ __all__ = [
     "LawBroken",
     "Method",
     "NeedsFiniteSum",
+    "Plan",
     "Problem",
     "Result",
     "State",
@@ -35,8 +38,11 @@ __all__ = [
     "estimators",
     "iterate",
     "load_dataset",
+    "load_libsvm",
     "losses",
     "measures",
+    "plan",
     "regularizers",
     "solve",
+    "stream",
 ]

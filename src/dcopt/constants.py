@@ -36,6 +36,7 @@ class Constants:
     L_v: float | None
     L_r2: float | None
     smoothness: Smoothness | None = None
+    how: str = "from all components"
 
     @property
     def rho(self) -> float:
@@ -46,6 +47,13 @@ def component_smoothness(f: LinearSum) -> float:
     """L_f = max(|inf φ''|, sup φ'') max_i w_i ‖a_i‖²: one look at the rows."""
     low, high = f.loss.curvature
     return max(high, -low) * float(_weighted_norms2(f).max())
+
+
+def majorizing_kappa(f: LinearSum) -> float:
+    """κ = L_f, or 1 if all rows are empty: any κ ≥ L_f majorizes."""
+    # never so small that 1/κ or κ‖x‖² leave the numbers
+    L_f, least = component_smoothness(f), float(np.finfo(f.dtype).tiny) ** 0.5
+    return max(L_f, least) if L_f > 0.0 else 1.0
 
 
 def smoothness(f: LinearSum) -> Smoothness:

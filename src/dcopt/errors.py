@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -49,8 +50,16 @@ class CannotSolve(DcoptError, TypeError):
 class NeedsFiniteSum(CannotSolve):
     """The method visits all N components, or remembers each of them; a stream has neither."""
 
-    def __init__(self, method: str, instead: str = "dca-page") -> None:
+    def __init__(self, method: str, instead: str = "online-dca, or PAGE with b=…") -> None:
         super().__init__(method, "it needs a finite sum and was given a stream", instead)
+
+
+class OutOfData(DcoptError):
+    """A stream ended before a batch was full: what was left stays in the stream, no step is made of it."""
+
+    def __init__(self, wanted: int, left: int, drawn: int) -> None:
+        self.wanted, self.left, self.drawn = wanted, left, drawn
+        super().__init__(f"the stream ended after {drawn + left} samples: {wanted} were due, {left} were left")
 
 
 def require(ok: bool, setting: str, value: object, expected: str) -> None:
@@ -61,19 +70,23 @@ def require(ok: bool, setting: str, value: object, expected: str) -> None:
 
 def require_number(setting: str, value: Any, low: float, high: float = math.inf, *, open_low: bool = False) -> None:
     """Accept a finite real number with low ≤ value ≤ high (low < value if `open_low`)."""
-    good = isinstance(value, (int, float)) or hasattr(value, "__float__")
-    if good and not isinstance(value, (bool, str)):
-        v = float(value)
+    good = False
+    if hasattr(value, "__float__") and not isinstance(value, bool):
+        try:
+            v = float(value)
+        except (OverflowError, TypeError, ValueError):
+            v = math.nan
         good = math.isfinite(v) and (low < v if open_low else low <= v) and v <= high
-    else:
-        good = False
     left = "(" if open_low else "["
     require(good, setting, value, f"a finite number in {left}{low:g}, {high:g}]")
 
 
 def require_count(setting: str, value: Any, low: int = 1) -> None:
     """Accept an integer ≥ low (no floats, no booleans)."""
-    good = hasattr(value, "__index__") and not isinstance(value, bool) and int(value) >= low
+    try:
+        good = not isinstance(value, bool) and operator.index(value) >= low
+    except TypeError:
+        good = False
     require(good, setting, value, f"an integer >= {low}")
 
 

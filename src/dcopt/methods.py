@@ -5,10 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
 
 from .errors import CannotSolve, NeedsFiniteSum, pick
-from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Full, LooplessSVRG
+from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Fresh, Full, LooplessSVRG
 from .problem import Problem
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """A plan: a problem with its κ, an estimator, the steps, and the output that a theorem speaks of."""
+
+    @property
+    def P(self) -> Problem: ...
+    @property
+    def estimator(self) -> Estimator: ...
+    @property
+    def T(self) -> int: ...
+    @property
+    def measure(self) -> Literal["gap", "criticality"]: ...
+    @property
+    def output(self) -> Literal["uniform", "uniform-before"]: ...
 
 
 @dataclass(frozen=True)
@@ -21,18 +38,19 @@ class Method:
     says: str = ""
     only_S: bool = False  # needs f: keeps ∇G(x) exact, so it must know F = f + r
     smooth_r2: bool = False
+    stream: Estimator | None = None  # what it uses on a stream, which has no N
 
     def prepare(self, P: Problem) -> tuple[Problem, Estimator]:
         """The problem with this method's κ, and the estimator for its N; refuses what cannot be solved."""
-        if P.n is None:
-            raise NeedsFiniteSum(self.name, "PAGE with b=…")
+        if P.n is None and self.stream is None:
+            raise NeedsFiniteSum(self.name)
         if self.only_S and P.f is None:
             raise CannotSolve(self.name, "it needs form (S), F = f + r, and was given G − H", "dca-page")
         if self.smooth_r2 and P.r.L2 is None:
             raise CannotSolve(self.name, "r2 is not smooth", "dca")
         if P.tunable:
             P = P.with_kappa(self.kappa * P.G.L)
-        return P, self.estimator(P.n or 1)
+        return P, self.estimator(P.n) if P.n is not None else self.stream  # type: ignore[return-value]  # seen above
 
 
 def _size(value: float, n: int) -> int:
@@ -70,6 +88,10 @@ def _sdca(n: int) -> Estimator:
     return SAG(b=_size(n / 10, n), quadratic="inside")
 
 
+def _online(n: int) -> Estimator:
+    return Fresh(b=min(n, 64), growth=1.0)
+
+
 def _full(n: int) -> Estimator:
     return Full()
 
@@ -79,13 +101,14 @@ METHODS: dict[str, Method] = {
     for m in (
         Method("dca", _full, says="the full gradient"),
         Method("cccp", _full, says="the full gradient, for smooth r2", smooth_r2=True),
-        Method("dca-page", _page, says="PAGE, p = 1/b', b' = ⌈√N⌉"),
+        Method("dca-page", _page, says="PAGE, p = 1/b', b' = ⌈√N⌉", stream=PAGE(p=1 / 32, b_small=32, b=1024)),
         Method("dca-svrg", _dca_svrg, 2.0, says="SVRG, b = N^(2/3), M = N^(1/3)/(4√(e−1))"),
         Method("dca-saga", _dca_saga, 2.0, says="SAGA on the h_i, b = 2·2^(1/4)·N^(3/4)", only_S=True),
         Method("sdca", _sdca, 1.1, says="SAG on the h_i, b = N/10", only_S=True),
         Method("mm-saga", _mm_saga, says="SAGA on the f_i, b = (4N)^(2/3)", only_S=True),
         Method("mm-svrg", _mm_svrg, says="loopless SVRG, b = N^(2/3), q = 4/N^(1/3)", only_S=True),
         Method("mm-sarah", _mm_sarah, says="loopless SARAH, b = ⌊√N⌋, p = 1/b", only_S=True),
+        Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )
 }
 
@@ -96,10 +119,10 @@ def as_method(spec: str | Method | Estimator) -> Method:
         return spec
     if isinstance(spec, str):
         return METHODS[pick("method", spec, METHODS)]
-    if not (hasattr(spec, "start") and hasattr(spec, "step") and hasattr(spec, "check")):
+    if isinstance(spec, type) or not all(hasattr(spec, verb) for verb in ("start", "step", "check")):
         pick("method", spec, METHODS)  # says what is known
     estimator: Estimator = spec
-    return Method(_name(estimator), lambda n: estimator)
+    return Method(_name(estimator), lambda n: estimator, stream=estimator)
 
 
 def _name(estimator: Estimator) -> str:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from .constants import Constants, component_smoothness, smoothness
+import numpy as np
+
+from .constants import Constants, majorizing_kappa, smoothness
 from .convex import Convex, ScaledIdentity
 from .data import check
 from .data.intercept import WithIntercept
@@ -15,8 +17,9 @@ from .losses import Loss
 from .losses import loss as as_loss
 from .regularizers import Except, Regularizer, reweighted
 from .regularizers import regularizer as as_regularizer
+from .streams import StreamSum
 from .sums import LinearSum, Sum
-from .xp import Array
+from .xp import Array, namespace
 
 
 class Point(NamedTuple):
@@ -42,6 +45,7 @@ class Problem:
     f: Sum | None = None
     tunable: bool = False  # a method may choose κ
     classes: Array | None = None
+    eta: float = 0.0  # how much of H is the shift η/2 ‖x‖², which is kept exact (problem (M))
     inner_tol: float = 1e-10  # residual to which the convex program is solved
 
     def __post_init__(self) -> None:
@@ -58,6 +62,11 @@ class Problem:
         return self.H if self.f is None else self.f  # type: ignore[return-value]  # one of them is there
 
     @property
+    def known(self) -> Sum:
+        """What F and the measures are examined on: the sum itself, or the held-out sample of a stream."""
+        return self.sum.holdout if isinstance(self.sum, StreamSum) else self.sum
+
+    @property
     def n(self) -> int | None:
         return self.sum.n
 
@@ -71,29 +80,58 @@ class Problem:
 
     def linear(self, x: Array, g: Array) -> Array:
         """The paper's gᵗ: g itself if it estimates ∇H, ∇G(x) − g if it estimates ∇f."""
-        return g if self.f is None else self.G.grad(x) - g
+        if self.f is not None:
+            return self.G.grad(x) - g
+        return g + self.eta * x if self.eta else g
 
     def value(self, x: Array) -> float:
         """F(x)"""
-        return self.examine(check.point(x, self.shape, self.dtype)).F
+        return self.examine(check.point(x, self.shape, np.float64, "x")).F
 
     def examine(self, x: Array) -> Point:
-        """F and the linear term at x, from all components."""
-        value, g = self.sum.all().value_grad(x)
+        """F and the linear term at x, from all components (of a stream: from the held-out sample)."""
+        value, g = self.known.all().value_grad(x)
         w = self.r.subgrad(x)
         if self.f is None:
-            return Point(x, self.G.value(x) - value + self.r.value(x), g - self.G.grad(x) + w)
+            own = self.G.value(x) - 0.5 * self.eta * float(namespace(x).sum(x * x))
+            return Point(x, own - value + self.r.value(x), self.linear(x, g) - self.G.grad(x) + w)
         return Point(x, value + self.r.value(x), w - g)
 
     @cached_property
     def constants(self) -> Constants:
         """ρ, L_H, L, L_v, L_r2: algorithms use them, plans state them."""
-        G, r = self.G, self.r
-        if not isinstance(self.f, LinearSum):
+        G, r, f = self.G, self.r, self.known
+        if self.f is None or not isinstance(f, LinearSum):
             L_H, L, L_v = (getattr(self.sum, name, None) for name in ("L_H", "L", "L_v"))
-            return Constants(G.rho + r.rho, getattr(self.sum, "rho", 0.0), L_H, L, L_v, r.L2)
-        s = smoothness(self.f)
-        return Constants(G.rho + r.rho, G.rho - s.Lbar, G.L + s.m_f, G.L + s.m_i, s.L_v, r.L2, s)
+            L_H, L = (None if c is None else c + self.eta for c in (L_H, L))
+            return Constants(G.rho + r.rho, getattr(self.sum, "rho", 0.0) + self.eta, L_H, L, L_v, r.L2)
+        s = smoothness(f)
+        how = "from all components" if self.n is not None else f"estimated from {f.n} samples"
+        return Constants(G.rho + r.rho, G.rho - s.Lbar, G.L + s.m_f, G.L + s.m_i, s.L_v, r.L2, s, how)
+
+    def tolerance(self, x: Array, prev: Array | None) -> float:
+        """The residual ξ to which the next convex program is solved: ξ ≤ max(inner_tol, 0.1 ρ_φ ‖x − prev‖).
+
+        ξ acts like an error of the gradient, so it may be a share of the progress; where a formula solves the program
+        exactly, nothing is asked beyond inner_tol.
+        """
+        if prev is None or isinstance(self.G, ScaledIdentity):
+            return self.inner_tol
+        xp = namespace(x)
+        step = float(xp.sqrt(xp.sum((x - prev) ** 2)))
+        return max(self.inner_tol, 0.1 * (self.G.rho + self.r.rho) * step)
+
+    @property
+    def lower_bound(self) -> float | None:
+        """A number below inf F, None where none is known."""
+        f = self.known
+        if self.f is None or not isinstance(f, LinearSum) or f.loss.lower is None or self.r.lower is None:
+            return None
+        return f.loss.lower + self.r.lower
+
+    def fixed(self) -> Problem:
+        """The same problem with its κ final: no method changes it."""
+        return replace(self, tunable=False)
 
     def with_kappa(self, kappa: float) -> Problem:
         """The same F with G = κ/2 ‖x‖²."""
@@ -104,9 +142,8 @@ class Problem:
     def shift(self, eta: float) -> Problem:
         """The same F with η/2 ‖x‖² added to G and H: ρ grows by 2η, L_v stays."""
         require_number("eta", eta, 0.0)
-        if self.f is None or not isinstance(self.G, ScaledIdentity):
-            raise CannotSolve("shift", "the problem is not in form (S) with a scalar G", "erm")
-        return self.with_kappa(self.G.kappa + eta)
+        added = 0.0 if self.f is not None else self.eta + eta  # with f, H = G − f follows G
+        return replace(self, G=self.G.shift(eta), eta=added, tunable=False)
 
 
 def erm(
@@ -148,6 +185,7 @@ def erm(
     rows = check.as_rows(X)
     labels, classes = check.labels(y, rows.shape[0], phi.labels, rows.dtype)
     weights = check.sample_weights(sample_weight, rows.shape[0], rows.dtype)
+    check.weigh_classes(weights, labels, classes)
     if concave_step == "reweighted":
         r = reweighted(r)
     if intercept:
@@ -155,6 +193,5 @@ def erm(
     width = () if phi.labels != "class" else (len(classes),)  # type: ignore[arg-type]  # classes are there
     f = LinearSum(rows, phi, labels, weights, width)
     if kappa is None:
-        # L_f = 0 (all rows empty): any κ > 0 majorizes
-        return Problem(ScaledIdentity(component_smoothness(f) or 1.0), r=r, f=f, tunable=True, classes=classes)
+        return Problem(ScaledIdentity(majorizing_kappa(f)), r=r, f=f, tunable=True, classes=classes)
     return Problem(ScaledIdentity(kappa), r=r, f=f, classes=classes)

@@ -7,22 +7,26 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .draw import Draw
+from .errors import OutOfData
 from .measures import Measure
+from .measures.confidence import CONFIDENCE, Doubt, doubt
 from .problem import Point, Problem
 from .state import Certificate, Result, Spent, State
 from .status import Status
 from .stop import Rule
+from .sums import Sum
 from .watch import Record, Trace
 from .xp import Array
 
 _CHECK_EVERY = 5.0  # passes between two checks of the measure: they cost at most a fifth of the method
 _STALL_CHECKS = 10  # checks in a row without progress
 _RISE = 0.1  # F may exceed F(x0) by this share before a stochastic run is called diverged
+_NOISE = 10.0  # the same on a stream, whose floor of noise may lie above F(x0)
 
 
 class End(NamedTuple):
@@ -41,6 +45,7 @@ class Look(NamedTuple):
     F: float
     measure: float
     seconds: float
+    doubt: Doubt  # how large the measure may be: itself, or more on a sample
 
 
 class Run:
@@ -53,7 +58,7 @@ class Run:
         state: State,
         measure: Measure,
         measure_name: str,
-        trace_every: float | None,
+        trace_every: float | Literal["doubling"] | None,
         output: str,
         seed: int,
         exact: bool,
@@ -61,7 +66,7 @@ class Run:
         self.P, self.tuned, self.state, self.measure = P, tuned, state, measure
         self.trace = Trace(measure_name)
         self.every, self.output, self.seed, self.exact = trace_every, output, seed, exact
-        self.t, self.passes, self.seconds = 0, 0.0, 0.0
+        self.t, self.passes, self.samples, self.seconds = 0, 0.0, 0, 0.0
         self.checks = 0
         self.tol_met: float | None = None
         self._next_check, self._next_trace = 0.0, 0.0
@@ -69,36 +74,44 @@ class Run:
         self._best: Look | None = None
         self._first: Look | None = None
         self._kept = (0, state.x)  # the uniformly random output so far
-        self._level, self._idle = math.inf, 0  # best measure seen by a check, checks since it or F improved
+        self._level = math.inf  # best measure seen by a check
+        self._mark, self._idle = (math.inf, math.inf), 0  # F and measure at the last progress, checks since
+        self._checked = -1  # the step of the last check
         self._end: End | None = None
 
     # ---- what rules see
 
     def meets(self, tol: float) -> bool:
         """A check of the measure if one is due: counted, timed, and the place where stalling shows."""
-        if self.passes < self._next_check:
-            return False
-        self._next_check = self.passes + _CHECK_EVERY
-        best = self._best
-        look = self.look()
-        self.checks += self.P.n or 0
-        self.seconds += look.seconds
-        if look.measure <= tol:
+        if self.passes >= self._next_check:
+            self._check()
+        if self._checked == self.t and self.look().doubt.bound <= tol:
             self.tol_met = tol
             return True
-        progress = 4 * np.finfo(self.P.dtype).eps * abs(look.F)
-        moved = best is None or look.F < best.F - progress or look.measure < 0.99 * self._level
-        self._idle = 0 if moved else self._idle + 1
-        self._level = min(self._level, look.measure)
-        if self._idle >= _STALL_CHECKS:
-            self._end = End(Status.STALLED, f"{_STALL_CHECKS} checks without progress; attained {self._level:.3g}")
         return False
+
+    def _check(self) -> None:
+        size = self.P.known.n or 0
+        self._next_check = self.passes + _CHECK_EVERY * (1 if self.P.n is not None else size)
+        self._checked = self.t
+        look = self.look()
+        self.checks += size
+        self.seconds += look.seconds
+        self._level = min(self._level, look.measure)
+        F, measure = self._mark
+        rounding = 4 * np.finfo(self.P.dtype).eps * abs(look.F)
+        if look.F < F - rounding or look.measure < 0.99 * measure:
+            self._mark, self._idle = (min(F, look.F), min(measure, look.measure)), 0
+        else:
+            self._idle += 1
+        if self._idle >= _STALL_CHECKS and self._end is None:
+            self._end = End(Status.STALLED, f"{_STALL_CHECKS} checks without progress; attained {self._level:.3g}")
 
     # ---- the drive
 
     def go(self, states: Iterator[State], rule: Rule, observers: Sequence[Callable[[State], Any]]) -> End:
         """Step until a rule, an observer, a signal or trouble ends the run."""
-        with _Interrupts() as interrupts:
+        with _Interrupts(self.P.sum) as interrupts:
             self._record()
             while True:
                 status = rule(self) if self._end is None else None
@@ -107,12 +120,22 @@ class Run:
                 if status is not None:
                     return End(status)
                 began = perf_counter()
-                state = next(states)
-                self.seconds += perf_counter() - began
+                try:
+                    state = next(states)
+                except OutOfData as end:
+                    return End(Status.OUT_OF_DATA, str(end))
+                except (Exception, KeyboardInterrupt) as error:
+                    if error is not getattr(self.P.sum, "broken", None):
+                        raise
+                    if isinstance(error, KeyboardInterrupt):
+                        return End(Status.INTERRUPTED, "Ctrl-C while waiting for the stream")
+                    return End(Status.INTERRUPTED, f"the stream raised {error!r}", error)
+                finally:
+                    self.seconds += perf_counter() - began
                 if not _finite(state.x):
                     return End(Status.DIVERGED, f"step {state.t} gave a number that is not finite{self._blame()}")
-                if not state.residual <= self.tuned.inner_tol:
-                    said = f"residual {state.residual:.3g} > {self.tuned.inner_tol:.3g} at step {state.t}"
+                if not state.residual <= state.asked:
+                    said = f"residual {state.residual:.3g} > {state.asked:.3g} at step {state.t}"
                     return End(Status.SUBPROBLEM, said)
                 self._accept(state)
                 for observer in observers:
@@ -128,9 +151,10 @@ class Run:
 
     def _accept(self, state: State) -> None:
         self.state, self.t = state, state.t
-        self.passes = state.spent.gradients / (self.P.n or 1)
-        if self.output == "uniform" and Draw(self.seed, state.t).keep() * state.t < 1.0:
-            self._kept = (state.t, state.x)
+        self.samples = state.spent.paper
+        self.passes = float(self.samples) if self.P.n is None else state.spent.gradients / self.P.n
+        if self.output.startswith("uniform") and Draw(self.seed, state.t).keep() * state.t < 1.0:
+            self._kept = (state.t, state.x) if self.output == "uniform" else (state.t - 1, state.prev)
 
     def look(self, t: int | None = None, x: Array | None = None) -> Look:
         """F and the measure at the current (or a given) point, once."""
@@ -139,7 +163,9 @@ class Run:
             return self._look
         began = perf_counter()
         at: Point = self.P.examine(np.asarray(x, np.float64))
-        self._look = Look(t, x, at.F, self.measure(self.P, at), perf_counter() - began)
+        measure = self.measure(self.P, at)
+        may_be = doubt(self.P, self.trace.measure, at, measure)
+        self._look = Look(t, x, at.F, measure, perf_counter() - began, may_be)
         self._judge(self._look)
         return self._look
 
@@ -147,10 +173,13 @@ class Run:
         """Descent is the promise of the method: exact steps may not raise F, stochastic ones not for long."""
         self._first = self._first or look
         before = self._best if self.exact else self._first
-        if not math.isfinite(look.F):
-            self._end = End(Status.DIVERGED, f"F is {look.F} at step {look.t}{self._blame()}")
+        if not math.isfinite(look.F) or math.isnan(look.measure):
+            said = f"F is {look.F}, the {self.trace.measure} {look.measure} at step {look.t}"
+            self._end = End(Status.DIVERGED, said + self._blame())
         elif before is not None:
-            room = 1e-9 if self.exact else _RISE
+            room = _RISE if self.P.n is not None else _NOISE
+            if self.exact:
+                room = max(1e-9, 32 * float(np.finfo(self.P.dtype).eps))
             if look.F > before.F + room * max(abs(before.F), 1e-3):
                 rise = f"F rose from {before.F:.6g} to {look.F:.6g} at step {look.t}"
                 self._end = End(Status.DIVERGED, rise + self._blame())
@@ -163,7 +192,8 @@ class Run:
 
     def _record(self) -> None:
         look, spent = self.look(), self.state.spent
-        self._next_trace = math.inf if self.every is None else self.passes + self.every
+        every = self.passes if self.every == "doubling" else self.every
+        self._next_trace = math.inf if every is None else self.passes + every
         line = Record(
             self.t, self.seconds, spent.gradients, spent.paper, self.passes, look.F, look.measure, _nnz(look.x)
         )
@@ -174,26 +204,31 @@ class Run:
 
     def result(self, end: End, method: str, tol: float | None, loose_tol: float | None) -> Result:
         """The certificate of the returned x, and a status that is true of it."""
-        status = end.status
         self._record()
-        status = self._end.status if self._end is not None and not status.success else status
-        message = end.message or (self._end.message if self._end is not None else "") or status.value
         look = self.look()
-        if status is not Status.CONVERGED:
+        if end.status is not Status.CONVERGED:
             if self.output == "best" and self._best is not None:
                 look = self._best
-            elif self.output == "uniform":
+            elif self.output.startswith("uniform"):
                 look = self.look(*self._kept)
-        self.checks += self.P.n or 0
+        if self._end is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
+            end = self._end  # found when the last points were looked at
+        status, message = end.status, end.message or end.status.value
+        self.checks += self.P.known.n or 0
         tol = self.tol_met if status is Status.CONVERGED else tol
-        good = tol is not None and look.measure <= tol
-        if status in (Status.BUDGET, Status.TIME, Status.STALLED, Status.CONVERGED):
-            if good:
-                status = Status.CONVERGED
+        bound, stream = look.doubt.bound, self.P.n is None
+        if status in (Status.BUDGET, Status.TIME, Status.STALLED, Status.OUT_OF_DATA) or status.success:
+            if tol is not None and bound <= tol:
+                status = Status.ACCEPTABLE if stream else Status.CONVERGED  # a sample is no full gradient
                 message = status.value
-            elif loose_tol is not None and look.measure <= loose_tol:
+            elif loose_tol is not None and bound <= loose_tol:
                 status, message = Status.ACCEPTABLE, f"{message}; the measure is at most {loose_tol:.3g}"
-        certificate = Certificate(self.trace.measure, look.measure, tol, "full", look.t, look.F, _nnz(look.x))
+            elif status.success:  # a rule of the caller's own: only a certificate makes it true
+                said = f"a rule said {status.name}; no tolerance is met"
+                status, message = Status.INTERRUPTED, said
+        sample = (bound, CONFIDENCE, look.doubt.spread) if stream else (None, None, None)
+        at = str(self.P.known.n) if stream else "full"
+        certificate = Certificate(self.trace.measure, look.measure, tol, at, look.t, look.F, _nnz(look.x), *sample)
         spent = Spent(self.state.spent.gradients, self.state.spent.paper, self.checks)
         return Result(
             np.array(look.x),
@@ -208,6 +243,7 @@ class Run:
             message,
             self.state,
             end.error,
+            getattr(self.P.sum, "notes", ()),
         )
 
 
@@ -222,10 +258,10 @@ def _nnz(x: Array) -> int:
 
 
 class _Interrupts:
-    """The first Ctrl-C is noted and served between two steps; the second raises at once."""
+    """The first Ctrl-C is noted and served between two steps; the second, or one that a stream waits with, raises."""
 
-    def __init__(self) -> None:
-        self.asked = False
+    def __init__(self, sum: Sum) -> None:
+        self.sum, self.asked = sum, False
         self._mine = False
 
     def __enter__(self) -> _Interrupts:
@@ -236,7 +272,7 @@ class _Interrupts:
         return self
 
     def _note(self, signum: int, frame: Any) -> None:
-        if self.asked:
+        if self.asked or getattr(self.sum, "waiting", False):
             raise KeyboardInterrupt
         self.asked = True
 

@@ -20,13 +20,26 @@ class State(NamedTuple):
     memory: Any  # the estimator's, owned by the newest state
     spent: Cost  # component gradients so far
     residual: float = 0.0  # of the convex program that gave x
+    asked: float = 0.0  # the residual that was asked for
 
     def frozen(self) -> State:
-        """The same state with read-only views of its points: what observers get."""
-        return self._replace(x=_read_only(self.x), prev=_read_only(self.prev))
+        """The same state with read-only views of its arrays: what observers get."""
+        return self._replace(x=_read_only(self.x), prev=_read_only(self.prev), memory=_read_only(self.memory))
+
+    def thawed(self) -> State:
+        """The same state with a memory of its own, into which steps may write."""
+        return self._replace(memory=_own(self.memory))
 
 
-def _read_only(x: Array) -> Array:
+def _own(memory: Any) -> Any:
+    if isinstance(memory, tuple):
+        return type(memory)(*map(_own, memory))
+    return memory.copy() if hasattr(memory, "flags") else memory
+
+
+def _read_only(x: Any) -> Any:
+    if isinstance(x, tuple):  # an estimator's memory
+        return type(x)(*map(_read_only, x))
     if not hasattr(x, "flags"):  # None, or an array of a library without the notion
         return x
     view = x.view()
@@ -45,12 +58,18 @@ class Certificate:
     t: int
     F: float
     nnz: int
+    bound: float | None = None  # on a sample: the true measure is at most this, with the stated confidence
+    confidence: float | None = None
+    spread: float | None = None  # and the deviation of one sample's gradient at x
 
     def __str__(self) -> str:
-        against = "" if self.tol is None else f" {'<=' if self.value <= self.tol else '>'} tol {self.tol:.3g}"
-        seen = "a full gradient" if self.at == "full" else f"a sample of {self.at}"
+        value, seen, doubt = self.value, "a full gradient", ""
+        if self.bound is not None and self.confidence is not None:
+            value, seen = self.bound, f"a sample of {self.at}, spread {self.spread:.3g}"
+            doubt = f", at most {self.bound:.3g} with {self.confidence:.0%} confidence"
+        against = "" if self.tol is None else f" {'<=' if value <= self.tol else '>'} tol {self.tol:.3g}"
         end = f"F = {self.F:.6g}, {self.nnz} non-zeros"
-        return f"{self.measure} {self.value:.3g}{against} at step {self.t} ({seen}); {end}"
+        return f"{self.measure} {self.value:.3g}{doubt}{against} at step {self.t} ({seen}); {end}"
 
 
 @dataclass(frozen=True)
@@ -78,10 +97,12 @@ class Result:
     message: str
     state: State = field(repr=False)
     error: BaseException | None = None
+    notes: tuple[str, ...] = ()  # what else should be known: bad rows that were skipped, a kappa that was too small
 
     @property
     def success(self) -> bool:
         return self.status.success
 
     def __str__(self) -> str:
-        return f"{self.status.name} ({self.message}): {self.certificate}; {self.method}, seed {self.seed}"
+        said = f"{self.status.name} ({self.message}): {self.certificate}; {self.method}, seed {self.seed}"
+        return "; ".join((said, *self.notes))

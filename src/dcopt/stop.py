@@ -15,6 +15,7 @@ class Progress(Protocol):
 
     t: int
     passes: float  # honest gradients / N; a stream: samples
+    samples: int  # drawn so far: the paper's count
     seconds: float
 
     def meets(self, tol: float) -> bool:
@@ -26,6 +27,10 @@ class Rule:
 
     def __call__(self, run: Progress) -> Status | None:
         raise NotImplementedError(f"{type(self).__name__} does not say when to stop")
+
+    def uses(self, kind: type[Rule]) -> bool:
+        """Whether a rule of this kind is (a part of) it."""
+        return isinstance(self, kind)
 
     def __or__(self, other: Rule) -> Rule:
         return _Joined((self, other), any)
@@ -45,6 +50,19 @@ class Passes(Rule):
 
     def __call__(self, run: Progress) -> Status | None:
         return Status.BUDGET if run.passes >= self.passes else None
+
+
+@dataclass(frozen=True)
+class Samples(Rule):
+    """So many samples were drawn (each counted once, also where it is evaluated at two points)."""
+
+    samples: float
+
+    def __post_init__(self) -> None:
+        require_number("samples", self.samples, 0.0)
+
+    def __call__(self, run: Progress) -> Status | None:
+        return Status.BUDGET if run.samples >= self.samples else None
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,9 @@ class Tol(Rule):
 class _Joined(Rule):
     rules: tuple[Rule, ...]
     enough: Callable[[list[bool]], bool]
+
+    def uses(self, kind: type[Rule]) -> bool:
+        return any(rule.uses(kind) for rule in self.rules)
 
     def __call__(self, run: Progress) -> Status | None:
         said = [rule(run) for rule in self.rules]

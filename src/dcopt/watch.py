@@ -14,7 +14,7 @@ class Record(NamedTuple):
     seconds: float  # of the method alone: without tracing and observers
     gradients: int  # honest count
     paper: int  # the paper's count
-    passes: float  # gradients / N
+    passes: float  # gradients / N; a stream: samples
     F: float
     measure: float
     nnz: int

@@ -303,7 +303,13 @@ class Unshifted(Softmax):
         return super().value(z, labels) + 1e-9 * np.sum(z, axis=-1)
 
 
+class BelowZero(Sigmoid):
+    def phi(self, m: Array) -> Array:
+        return super().phi(m) - 0.5
+
+
 BROKEN: list[tuple[Loss, str]] = [
+    (BelowZero(), "above-its-bound"),
     (WrongSlope(), "slope-is-derivative"),
     (WrongSlopeOfOneClass(), "slope-is-derivative"),
     (WrongBend(), "bend-is-derivative"),

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from dcopt.convex import ScaledIdentity
 from dcopt.draw import Draw
-from dcopt.estimators import ESTIMATORS, PAGE, SAG, SAGA, SARAH, SVRG, Estimator, Full, LooplessSVRG
+from dcopt.estimators import ESTIMATORS, PAGE, SAG, SAGA, SARAH, SVRG, Estimator, Fresh, Full, LooplessSVRG
 from dcopt.losses import LOSSES
 from dcopt.measures import criticality, gap
 from dcopt.methods import METHODS
@@ -77,6 +77,7 @@ def differ(one: list[State], two: list[State]) -> bool:
 
 
 def all_rows() -> Iterator[tuple[str, Estimator]]:
+    yield "fresh", Fresh(b=N, sampling="distinct")
     yield "page", PAGE(p=0.2, b_small=N, sampling="distinct")
     yield "page-online", PAGE(p=0.2, b_small=N, b=N, sampling="distinct")
     yield "sarah", SARAH(b_small=N, period=5, sampling="distinct")

@@ -98,7 +98,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
             v = v.astype(dtype)
         finite(v[:, None], "y", lambda k: (k, None))  # the squares of residuals, too, must be numbers
         return v, None
-    a = _label_array(y, n)
+    a = label_array(y, n)
     if a.dtype.kind == "O":
         missing = [i for i, v in enumerate(a) if v is None or v != v]
         if missing:
@@ -121,7 +121,37 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
     return codes.astype(np.int64), classes
 
 
-def _label_array(y: Any, n: int) -> NDArray[Any]:
+def codes(y: Any, n: int, kind: str, classes: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:
+    """Labels against classes declared before: what `labels` gives, with unknown ones refused by row."""
+    if kind == "real":
+        return labels(y, n, kind, dtype)[0]
+    a = label_array(y, n)
+    if classes is None:
+        return a
+    if a.dtype.kind == "O" or (a.dtype.kind in "UST") != (classes.dtype.kind in "UST"):
+        table = {value: k for k, value in enumerate(classes.tolist())}
+        at = np.array([table.get(value, -1) if value.__hash__ else -1 for value in a.tolist()], np.int64)
+        unknown = np.flatnonzero(at < 0)
+    else:
+        at = np.minimum(np.searchsorted(classes, a), len(classes) - 1)
+        unknown = np.flatnonzero(classes[at] != a)
+    if unknown.size:
+        shown = ", ".join(str(c) for c in classes[:5])
+        raise BadInput("y", f"{a[unknown[0]]} is not one of the classes ({shown})", row=int(unknown[0]))
+    return (2 * at - 1).astype(dtype) if kind == "binary" else at.astype(np.int64)
+
+
+def declared(classes: Any, kind: str) -> NDArray[Any] | None:
+    """The classes that labels will come from, sorted; None where they are not known (or there are none)."""
+    if classes is None or kind == "real":
+        return None
+    a = np.unique(label_array(classes, np.size(classes)))
+    if len(a) < 2 or (kind == "binary" and len(a) > 2):
+        raise BadInput("classes", f"{len(a)} classes: {'two' if kind == 'binary' else 'at least 2'} are needed")
+    return a
+
+
+def label_array(y: Any, n: int) -> NDArray[Any]:
     """One label a row: numbers, strings or booleans."""
     if np.ma.is_masked(y):
         raise BadInput("y", "has masked entries")

@@ -19,6 +19,8 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
+_READY: set[Any] = set()  # uses and types of arrays whose kernels are loaded
+
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with the disk cache, or without it where no folder can be written."""
@@ -45,6 +47,9 @@ def one_process_at_a_time() -> Iterator[None]:
 
 def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, use: str) -> None:
     """Compile or load the kernels of one use for these arrays, on no rows at all, before any clock runs."""
+    kinds = (use, *((part.dtype, part.flags.writeable) for part in (indptr, indices, data)))
+    if kinds in _READY:  # batches of a stream are matrices of their own: the lock is for the first one
+        return
     rows = np.zeros(0, np.int64)
     with one_process_at_a_time():
         for dtype in {data.dtype, np.dtype(np.float64)}:
@@ -58,6 +63,7 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
             else:
                 dotk(indptr, indices, data, rows, x[:, None])
                 tdotk(indptr, indices, data, rows, c[:, None], d)
+    _READY.add(kinds)
 
 
 def give_scalar_meaning(exp: Any, clip: Any, expit: Any, formula: Any) -> None:

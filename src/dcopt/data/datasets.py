@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadSettings, pick
+from ..errors import BadInput, BadSettings, pick
 
 # name -> number of features (files may stop before the last one)
 LIBSVM: dict[str, int] = {
@@ -52,11 +52,26 @@ def load_dataset(name: str, *, normalize: bool = False) -> tuple[Any, Any]:
     DCOPT_DATA. Labels are as in the file. `normalize` scales every row to ‖a_i‖ = 1 (empty rows stay empty).
     """
     X, y = _load(pick("name", name, (*LIBSVM, *BUNDLED)))
-    if normalize:
-        from sklearn.preprocessing import normalize as scaled
+    return _normalized(X) if normalize else X, y
 
-        X = scaled(X)
-    return X, y
+
+def load_libsvm(path: str | Path, *, n_features: int | None = None, normalize: bool = False) -> tuple[Any, Any]:
+    """(X, y) from a LIBSVM text file, plain or compressed (.bz2, .gz); indices start at 1."""
+    if not Path(path).is_file():
+        raise BadInput(str(path), "is not a file")
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False)
+    except ValueError as why:
+        raise BadInput(str(path), f"is not LIBSVM text ({why})") from None
+    return _normalized(X) if normalize else X, y
+
+
+def _normalized(X: Any) -> Any:
+    from sklearn.preprocessing import normalize
+
+    return normalize(X)
 
 
 def _load(name: str) -> tuple[Any, Any]:
@@ -69,10 +84,7 @@ def _load(name: str) -> tuple[Any, Any]:
     if path is None:
         folder = os.environ.get("DCOPT_DATA")
         raise BadSettings("name", name, f"a set whose file is in DCOPT_DATA (now {folder!r}), or one of {BUNDLED}")
-    from sklearn.datasets import load_svmlight_file
-
-    X, y = load_svmlight_file(str(path), n_features=LIBSVM[name], zero_based=False)
-    return X, y
+    return load_libsvm(path, n_features=LIBSVM[name])
 
 
 def _file(name: str) -> Path | None:

@@ -1,6 +1,7 @@
 """Gradient estimators: one file and one line each. The registry maps a name to the instance the laws run on."""
 
 from .base import Estimate, Estimator
+from .fresh import Fresh
 from .full import Full
 from .loopless_svrg import LooplessSVRG
 from .page import PAGE
@@ -11,6 +12,7 @@ from .svrg import SVRG
 
 ESTIMATORS: dict[str, Estimator] = {
     "full": Full(),
+    "fresh": Fresh(b=2, growth=0.15),
     "page": PAGE(p=0.25, b_small=2),
     "sarah": SARAH(b_small=2, period=3),
     "svrg": SVRG(b_small=2, period=3),
@@ -25,6 +27,7 @@ __all__ = [
     "ESTIMATORS",
     "Estimate",
     "Estimator",
+    "Fresh",
     "Full",
     "LooplessSVRG",
     "PAGE",

@@ -56,4 +56,4 @@ def check_sampling(sampling: Sampling) -> None:
 
 def needs_finite_sum(estimator: object, n: int | None) -> None:
     if n is None:
-        raise NeedsFiniteSum(type(estimator).__name__, "PAGE with b=…")
+        raise NeedsFiniteSum(type(estimator).__name__)

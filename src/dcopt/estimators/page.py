@@ -31,7 +31,7 @@ class PAGE:
         if self.b is not None:
             check_batch("b", self.b, n)
         elif n is None:
-            raise NeedsFiniteSum("PAGE with b=None (all components)", "PAGE with b=…")
+            raise NeedsFiniteSum("PAGE with b=None (all components)")
         check_batch("b_small", self.b_small, n)
 
     def refresh(self, draw: Draw) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..draw import Draw
 from ..errors import BadSettings, DcoptError, NeedsFiniteSum
-from ..estimators import PAGE, SAG, SAGA, SVRG, Estimator, Full
+from ..estimators import PAGE, SAG, SAGA, SVRG, Estimator, Fresh, Full
 from ..estimators.table import Table
 from ..sums import LinearSum
 from ..xp import Array
@@ -50,7 +50,7 @@ from .walks import (
     with_batch,
 )
 
-KNOWN = (Full, PAGE, SVRG, SAGA)  # with their subclasses: SARAH, loopless SVRG, SAG
+KNOWN = (Full, Fresh, PAGE, SVRG, SAGA)  # with their subclasses: SARAH, loopless SVRG, SAG
 
 # ---- expectations
 
@@ -86,11 +86,15 @@ def bias_is_the_methods(estimator: Estimator) -> None:
 def variance_recursion(estimator: Estimator) -> None:
     """PAGE: E‖e_t‖² ≤ (1−p)(‖e_{t−1}‖² + L_v²/b' ‖x_t − x_{t−1}‖²) [+ p σ²/b]; SVRG: from the snapshot, without e_{t−1}
 
+    Fresh samples: E‖e_t‖² = σ²(x_t)/b_t, and 0 once b_t ≥ N.
+
     Without replacement b' counts (N−1)/(N−b') times. The recursion is also met with equality, with the variance of the
     ∇f_i(x_t) − ∇f_i(x_{t−1}) themselves in place of L_v²‖x_t − x_{t−1}‖².
     """
-    if in_order(estimator) or not isinstance(estimator, (PAGE, SVRG)):
+    if in_order(estimator) or not isinstance(estimator, (Fresh, PAGE, SVRG)):
         return
+    if isinstance(estimator, Fresh):
+        return _fresh_variance(estimator)
     for f in cases(estimator):
         steep = variance_smoothness2(f)
         for at in steps(estimator, f):
@@ -108,6 +112,15 @@ def variance_recursion(estimator: Estimator) -> None:
             got = sum(c * _size2(term(at.x, end) - truth(f, at.x)) for c, end in everywhere(estimator, f, at))
             demand(got <= bound * (1 + 1e-9) + 1e-24, f"E‖e‖² = {got:.6g} > {bound:.6g} at step {at.t}")
             demand(abs(got - exact) <= 1e-9 * exact + 1e-24, f"E‖e‖² = {got:.6g}, not {exact:.6g}, at step {at.t}")
+
+
+def _fresh_variance(estimator: Fresh) -> None:
+    for f in cases(estimator):
+        for at in steps(estimator, f):
+            b = estimator.size(at.t)
+            want = spread(estimator, b, f.n) * _scatter(gradients(f, at.x)) if b < f.n else 0.0
+            got = sum(c * _size2(term(at.x, end) - truth(f, at.x)) for c, end in everywhere(estimator, f, at))
+            demand(abs(got - want) <= 1e-9 * want + 1e-24, f"E‖e‖² = {got:.6g}, not {want:.6g}, at step {at.t}")
 
 
 def _size2(v: Array) -> float:

@@ -165,7 +165,15 @@ def two_classes_are_logistic(loss: Loss) -> None:
         demand(bool(off <= 1e-12), f"{f.__name__} of two classes is not logistic: off by {off:.3g}")
 
 
+def above_its_bound(loss: Loss) -> None:
+    """ϕ ≥ lower, on a grid (up to rounding); None promises nothing."""
+    if loss.lower is not None:
+        for line in lines(loss):
+            everywhere(line.value(GRID) >= loss.lower - 1e-12, GRID, "the value is below `lower`")
+
+
 LAWS: dict[str, Law] = {
+    "above-its-bound": above_its_bound,
     "slope-is-derivative": slope_is_derivative,
     "bend-is-derivative": bend_is_derivative,
     "curvature-bounds-slopes": curvature_bounds_slopes,

@@ -282,8 +282,17 @@ def with_lam(r: Any, lam: float) -> Any:
     return replace(r, **{f.name: lam for f in fields(r) if f.name in ("lam", "mu")})
 
 
+def above_its_bound(r: Regularizer) -> None:
+    """r ≥ lower (up to rounding); None promises nothing."""
+    if r.lower is not None:
+        for _, xs in cases(r):
+            for x in xs:
+                demand(r.value(x) >= r.lower - 1e-12 * (1 + abs(r.r1(x))), "the value is below `lower`")
+
+
 LAWS: dict[str, Law] = {
     **profiles.LAWS,
+    "above-its-bound": above_its_bound,
     "halves-are-convex": halves_are_convex,
     "subgrad-supports-r2": subgrad_supports_r2,
     "subgrad-is-L2-smooth": subgrad_is_L2_smooth,

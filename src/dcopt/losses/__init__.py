@@ -8,6 +8,7 @@ from .cauchy import Cauchy
 from .geman_mcclure import GemanMcClure
 from .huber import Huber
 from .logistic import Logistic
+from .quartic import Quartic
 from .sigmoid import Sigmoid
 from .smoothed_ramp import SmoothedRamp
 from .softmax import Softmax
@@ -44,6 +45,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Margin",
+    "Quartic",
     "Residual",
     "Sigmoid",
     "SmoothedRamp",

@@ -17,6 +17,7 @@ class Loss(ABC):
     """ϕ(z, label), row by row: z is (m,), or (m, k) with labels (m, 1) for k points at once."""
 
     labels: ClassVar[Literal["binary", "class", "real"]]
+    lower: ClassVar[float | None] = 0.0  # ϕ ≥ lower everywhere; None: not known, and plans then ask for F(x0) − inf F
 
     @property
     @abstractmethod

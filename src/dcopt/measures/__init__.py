@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
+
 from ..data.check import point
 from ..problem import Point, Problem
 from ..xp import Array
@@ -22,19 +24,24 @@ Measure: TypeAlias = Callable[[Problem, Point], float]
 MEASURES: dict[str, Measure] = {"criticality": criticality_at, "gap": gap_at}
 
 
+def _at(P: Problem, x: Array) -> Array:
+    """In float64, as certificates are, whatever the precision of the data."""
+    return point(x, P.shape, np.float64, "x")
+
+
 def criticality(P: Problem, x: Array) -> float:
     """d(x) = dist(∇H(x) + w, ∂(G + r1)(x)), w ∈ ∂r2(x)."""
-    return criticality_at(P, P.examine(point(x, P.shape, P.dtype)))
+    return criticality_at(P, P.examine(_at(P, x)))
 
 
 def gap(P: Problem, x: Array) -> float:
     """gap(x) = max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(x) + w, x − y⟩, with the linear term at x itself."""
-    return gap_at(P, P.examine(point(x, P.shape, P.dtype)))
+    return gap_at(P, P.examine(_at(P, x)))
 
 
 def lagged_gap(P: Problem, x: Array, prev: Array) -> float:
     """max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(prev) + w, x − y⟩, w ∈ ∂r2(prev): the paper's definition."""
-    return lagged_gap_at(P, point(x, P.shape, P.dtype), P.examine(point(prev, P.shape, P.dtype)))
+    return lagged_gap_at(P, _at(P, x), P.examine(_at(P, prev)))
 
 
 __all__ = ["MEASURES", "Measure", "criticality", "gap", "lagged_gap"]

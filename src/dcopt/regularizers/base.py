@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import require_number
 from ..xp import Array, namespace
@@ -12,6 +12,8 @@ from ..xp import Array, namespace
 
 class Regularizer(ABC):
     """r(x) = r₁(x) - r₂(x), x of shape (d,) or (d, c); r₁ and r₂ convex, r₂ finite everywhere."""
+
+    lower: ClassVar[float | None] = 0.0  # r ≥ lower everywhere; None: not known
 
     @property
     def rho(self) -> float:

@@ -1,0 +1,42 @@
+"""What a held-out sample says about the true measure.
+
+Let û = u + e be the linear term at x from m held-out samples, E e = 0 and E‖e‖² = σ²/m. By Markov's inequality for
+‖e‖² (Chebyshev), ‖e‖ ≤ E = σ/√(m δ) with probability at least 1 − δ.
+
+criticality: dist(·, ∂r1(x)) is 1-Lipschitz, so d ≤ d̂ + E.
+gap: with y the minimizer of q(·) = (G + r1)(·) − ⟨∇G(x) + u, ·⟩, g = q(x) − q(y) ≤ ĝ + ⟨e, x − y⟩ ≤ ĝ + ‖e‖ ‖x − y‖,
+    and ρ_φ/2 ‖x − y‖² ≤ g by strong convexity, so g ≤ ĝ + ‖e‖ √(2g/ρ_φ). That is s² ≤ ĝ + 2E's for s = √g and
+    E' = E/√(2ρ_φ), hence g ≤ (E' + √(ĝ + E'²))².
+
+σ is estimated from the same sample. The bound is for a point that was chosen without looking at the sample.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ..problem import Point, Problem
+from ..streams import StreamSum
+
+CONFIDENCE = 0.95
+
+
+class Doubt(NamedTuple):
+    """The true measure is at most `bound` with the stated confidence; `spread` is σ̂ of one sample's gradient."""
+
+    bound: float
+    spread: float = 0.0
+
+
+def doubt(P: Problem, measure: str, at: Point, value: float) -> Doubt:
+    """The measure itself for a finite sum; an upper confidence bound for a stream."""
+    f = P.sum
+    if not isinstance(f, StreamSum):
+        return Doubt(value)
+    spread = f.spread(at.x)
+    error = spread / math.sqrt(f.holdout.n * (1.0 - CONFIDENCE))
+    if measure == "criticality":
+        return Doubt(value + error, spread)
+    half = error / math.sqrt(2 * (P.G.rho + P.r.rho))
+    return Doubt((half + math.sqrt(value + half * half)) ** 2, spread)

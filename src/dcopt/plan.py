@@ -1,0 +1,322 @@
+"""The theorems as a planner: constants, conditions, batch sizes, steps and cost for an accuracy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from . import theory
+from .data import check
+from .draw import Draw
+from .errors import BadSettings, pick, require_number
+from .estimators import PAGE
+from .problem import Problem
+from .sums import LinearSum
+from .theory import Scene
+
+if TYPE_CHECKING:
+    from .compare import Comparison
+
+Measure: TypeAlias = Literal["gap", "criticality"]
+_SAMPLE = 1024  # components for an estimate of sigma
+
+
+class Known(NamedTuple):
+    """A constant and how it was obtained."""
+
+    name: str
+    value: float | None
+    how: str
+
+
+class Condition(NamedTuple):
+    """A condition with its numbers on both sides."""
+
+    name: str
+    left: float
+    sign: str
+    right: float
+    holds: bool
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.left:.4g} {self.sign} {self.right:.4g} {'holds' if self.holds else 'VIOLATED'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """DCA-PAGE for an accuracy ε: what to run, why, and what it costs. `print(plan)` explains it."""
+
+    P: Problem  # with the plan's κ
+    mode: str
+    setting: str
+    measure: Literal["gap", "criticality"]
+    eps: float
+    constants: tuple[Known, ...]
+    conditions: tuple[Condition, ...]
+    remarks: tuple[str, ...]
+    b: int | None  # None: all N
+    b_small: int
+    p: float
+    gamma: float
+    kappa: float | None
+    eta: float  # how much was added to κ
+    a: float | None  # descent coefficient; None: not part of this theorem
+    T: int
+    D0: float
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The conditions that do not hold: with any of them, T carries no guarantee."""
+        return tuple(c.name for c in self.conditions if not c.holds)
+
+    @property
+    def estimator(self) -> PAGE:
+        return PAGE(p=self.p, b_small=self.b_small, b=self.b)
+
+    @property
+    def batch(self) -> int:
+        """b as a number."""
+        return self.b if self.b is not None else int(self.P.n or 0)
+
+    @property
+    def gradients(self) -> float:
+        """Expected component gradients, honestly: b + (T−1)(p b + 2(1−p) b')."""
+        return self.batch + (self.T - 1) * (self.p * self.batch + 2 * (1 - self.p) * self.b_small)
+
+    @property
+    def paper_gradients(self) -> float:
+        """As the paper counts: b + T (p b + (1−p) b')."""
+        return self.batch + self.T * (self.p * self.batch + (1 - self.p) * self.b_small)
+
+    @property
+    def bytes(self) -> int:
+        """Memory beside the data: vectors of x's shape, one block of draws, the numbers of one batch."""
+        item = int(np.dtype(self.P.dtype).itemsize)
+        wide = math.prod(self.P.shape[1:])
+        vectors = 10 * math.prod(self.P.shape) * item
+        return vectors + 8 * 64 * self.b_small + 4 * item * wide * max(self.batch, 2 * self.b_small)
+
+    @property
+    def output(self) -> Literal["uniform", "uniform-before"]:
+        """What the theorem speaks of: one of x_1 … x_T (criticality), or of x_0 … x_{T−1} (gap)."""
+        return "uniform" if self.measure == "criticality" else "uniform-before"
+
+    def compare(self) -> Comparison:
+        """Table I with numbers: what the theory predicts for each method on this problem and ε."""
+        from .compare import compare
+
+        return compare(self)
+
+    def __str__(self) -> str:
+        from .prose import paragraph
+
+        return paragraph(self)
+
+
+def plan(
+    P: Problem,
+    eps: float,
+    measure: Literal["gap", "criticality"] = "gap",
+    setting: Literal["finite-sum", "online"] = "finite-sum",
+    mode: Literal["certified", "paper", "practical"] = "certified",
+    *,
+    D0: float | None = None,
+    sigma: float | None = None,
+    x0: Any = None,
+) -> Plan:
+    """Batch sizes, probability, κ and steps for E measure(x̂) ≤ eps.
+
+    "paper" follows the four theorems as printed and says which of their conditions this problem violates;
+    "certified" follows the mended theory and raises κ until everything holds; "practical" is what `dca-page` does.
+    D0 ≥ F(x0) − inf F and sigma² ≥ E‖∇h_i − ∇H‖² are computed or estimated when they are not given.
+
+    Examples
+    --------
+    >>> import numpy as np, dcopt
+    >>> P = dcopt.erm(np.eye(4), [0, 1, 0, 1])
+    >>> dcopt.plan(P, eps=0.1).violated
+    ()
+    """
+    require_number("eps", eps, 0.0, open_low=True)
+    pick("measure", measure, ("gap", "criticality"))
+    pick("setting", setting, ("finite-sum", "online"))
+    pick("mode", mode, ("certified", "paper", "practical"))
+    if measure == "criticality" and P.r.L2 is None:
+        raise BadSettings("measure", measure, "'gap': r2 is not smooth, and the criticality theorems need L_r2")
+    if P.n is None and setting == "finite-sum":
+        raise BadSettings("setting", setting, "'online': the problem is a stream")
+    scene, known = _scene(P)
+    known += _D0(P, D0, x0)
+    if setting == "online":
+        known += _sigma(P, sigma, x0)
+    if mode == "certified":
+        return _certified(P, scene, known, eps, measure, setting)
+    if mode == "practical":
+        return _practical(P, scene, known, eps, measure, setting)
+    return _printed(P, scene, known, eps, measure, setting)
+
+
+def value_of(known: tuple[Known, ...], name: str) -> float:
+    return next(k.value for k in known if k.name == name and k.value is not None)
+
+
+# ---- the three modes
+
+
+def _certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
+    D0, n = value_of(known, "D0"), P.n
+    if setting == "online":
+        sigma = value_of(known, "sigma")
+        eta = theory.shift_for(c, c.L_v)
+        shifted = c.shifted(eta)
+        o = theory.online(shifted, D0, sigma, eps, measure)
+        if n is None or o.b < n:
+            conditions = (
+                Condition("ρ/2 > L_v (s < 1)", shifted.rho / 2, ">", shifted.L_v, shifted.rho > 2 * shifted.L_v),
+                Condition("a(γ) > 0", o.a, ">", 0.0, o.a > 0),
+            )
+            return _plan(P, "certified", setting, measure, eps, known, conditions, o, eta, D0, o.b)
+        known += (Known("b", float(o.b), f"at least N = {n}: the finite-sum theorem is cheaper"),)
+    assert n is not None
+    b_small = theory.root(n)
+    p = 1.0 / b_small
+    eta = theory.shift_for(c, theory.spread(p, b_small) * c.L_v)
+    shifted = c.shifted(eta)
+    rate = theory.page(shifted, p, b_small, n)
+    T = theory.steps(shifted, rate, D0, eps, measure)
+    conditions = (
+        Condition("a = ρ/2 − s L_v > 0", shifted.rho / 2, ">", rate.Theta, rate.a > 0),
+        Condition("ρ_H ≥ 0 (H convex)", shifted.rho_H, ">=", 0.0, shifted.rho_H >= 0),
+    )
+    choice = theory.Online(n, b_small, p, rate.Theta, rate.a, rate.Theta, T)
+    return _plan(P, "certified", "finite-sum", measure, eps, known, conditions, choice, eta, D0, None)
+
+
+def _practical(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
+    if setting == "online":
+        raise BadSettings("mode", "practical", "'certified' or 'paper' in the online setting: b must come from sigma")
+    n, D0 = int(c.n), value_of(known, "D0")
+    b_small = theory.root(n)
+    p = 1.0 / b_small
+    rate = theory.page(c, p, b_small, n)
+    covered = Condition("a = ρ/2 − s L_v > 0", c.rho / 2, ">", rate.Theta, rate.a > 0)
+    # where the theory does not cover κ, the steps are those of its best a = ρ/4: an orientation, not a promise
+    T = theory.steps(c, rate if rate.a > 0 else rate._replace(a=c.rho / 4), D0, eps, measure)
+    choice = theory.Online(n, b_small, p, rate.Theta, rate.a, rate.Theta, T)
+    return _plan(P, "practical", setting, measure, eps, known, (covered,), choice, 0.0, D0, None)
+
+
+def _printed(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
+    D0 = value_of(known, "D0")
+    sigma = value_of(known, "sigma") if setting == "online" else None
+    if not (c.L > 0 and c.rho > 0):
+        raise BadSettings("mode", "paper", f"L > 0 and rho > 0; here L = {c.L:g}, rho = {c.rho:g}")
+    q = theory.printed(c, D0, sigma, eps, measure, setting)
+    low = (1 - q.p) * (c.L / c.rho) ** 2 / q.p
+    conditions = (
+        Condition("b' ≥ 4(1−p)L²/(pρ²)", q.b_small, ">=", 4 * low, q.b_small >= 4 * low),
+        Condition("b' ≥ 16(1−p)L²/(pρ²) (used by the proof of T)", q.b_small, ">=", 16 * low, q.b_small >= 16 * low),
+    )
+    remarks = ["p b' = 1: both conditions are L/ρ ≤ 1/2 (1/4) up to √(1−p), whatever N is"]
+    if measure == "gap":
+        remarks.append("T is for the lagged gap, 0 after every exact step; the own-point gap needs (D0/ε)(1 + …)")
+    if setting == "online":
+        remarks.append("E‖e_0‖² ≤ σ²/b is dropped in the printed bound")
+        if measure == "gap":
+            remarks.append("α contains p = b^{-1/2}: the printed equation for b gives O(ε⁻²), not O(ε⁻¹)")
+    choice = theory.Online(q.b, q.b_small, q.p, q.gamma, math.nan, q.gamma, q.T)
+    b = None if setting == "finite-sum" else q.b
+    return _plan(P, "paper", setting, measure, eps, known, conditions, choice, 0.0, D0, b, tuple(remarks))
+
+
+def _plan(
+    P: Problem,
+    mode: str,
+    setting: str,
+    measure: Measure,
+    eps: float,
+    known: tuple[Known, ...],
+    conditions: tuple[Condition, ...],
+    o: theory.Online,
+    eta: float,
+    D0: float,
+    b: int | None,
+    remarks: tuple[str, ...] = (),
+) -> Plan:
+    P = P.shift(eta) if eta else P.fixed()
+    kappa = getattr(P.G, "kappa", None)
+    a = None if math.isnan(o.a) else o.a
+    return Plan(
+        P, mode, setting, measure, eps, known, conditions, remarks, b, o.b_small, o.p, o.gamma, kappa, eta, a, o.T, D0
+    )
+
+
+# ---- the constants
+
+
+def _scene(P: Problem) -> tuple[Scene, tuple[Known, ...]]:
+    c = P.constants
+    lanczos = "Lanczos on the rows, rounded up by 1e-6"
+    origin = {
+        "rho_phi": "strong convexity of G plus that of r1",
+        "rho_H": "κ − L̄",
+        "L_H": "κ + m_f",
+        "L": "κ + the largest negative curvature of any f_i",
+        "L_v": lanczos,
+        "L_r2": "from r",
+    }
+    known = []
+    for name, how in origin.items():
+        value = getattr(c, name)
+        if value is None and name != "L_r2":
+            raise BadSettings(f"H.{name}", None, "a number: the planner needs it, and cannot compute it for this H")
+        if value is not None and not math.isfinite(value):
+            raise BadSettings(name, value, "a finite number")
+        given = c.smoothness is None and name not in ("rho_phi", "L_r2")
+        known.append(Known(name, value, "given with H" if given else how))
+    if c.smoothness is not None:
+        s = c.smoothness
+        known += [Known("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
+        known += [Known("Lbar", s.Lbar, lanczos), Known("m_f", s.m_f, lanczos)]
+    assert c.L_H is not None and c.L is not None and c.L_v is not None
+    n = math.inf if P.n is None else float(P.n)
+    return Scene(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(known)
+
+
+def _D0(P: Problem, D0: float | None, x0: Any) -> tuple[Known, ...]:
+    if D0 is not None:
+        require_number("D0", D0, 0.0)
+        return (Known("D0", float(D0), "given"),)
+    low = P.lower_bound
+    if low is None or P.n is None:
+        raise BadSettings("D0", None, "a bound on F(x0) − inf F: it is not known for this problem")
+    F = P.examine(check.point(x0, P.shape, P.dtype)).F
+    return (Known("D0", F - low, f"F(x0) = {F:.6g} minus the lower bound {low:g}"),)
+
+
+def _sigma(P: Problem, sigma: float | None, x0: Any) -> tuple[Known, ...]:
+    if sigma is not None:
+        require_number("sigma", sigma, 0.0)
+        return (Known("sigma", float(sigma), "given"),)
+    if not isinstance(P.f, LinearSum):
+        raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
+    x = check.point(x0, P.shape, P.dtype)
+    m = min(_SAMPLE, P.f.n)
+    squares = gradient_squares(P.f, x, Draw(0, 0).rows(P.f.n, m, "distinct"))
+    value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
+    spread = error / (2 * value) if value else 0.0
+    return (Known("sigma", value + 2 * spread, f"estimated at x0 from {m} components: {value:.4g} ± {spread:.2g}"),)
+
+
+def gradient_squares(f: LinearSum, x: Any, rows: Any) -> Any:
+    """‖∇f_i(x) − ∇f(x)‖² for the given rows, from slopes and row norms alone."""
+    batch = f.take(rows)
+    s = np.asarray(batch.all().slopes(x), np.float64).reshape(len(rows), -1)
+    mean = np.asarray(batch.all().grad(x), np.float64)
+    norms = np.asarray(batch.a.norms2(), np.float64)
+    cross = np.asarray(batch.a.dot(mean), np.float64).reshape(len(rows), -1)
+    squares = (s**2).sum(axis=1) * norms - 2 * (s * cross).sum(axis=1) + (mean**2).sum()
+    return np.maximum(squares, 0.0)

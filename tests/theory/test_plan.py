@@ -1,0 +1,208 @@
+"""Plans worked out by hand: every theorem, three shapes, the arithmetic written out."""
+
+from __future__ import annotations
+
+import math
+from math import ceil, e, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import dcopt
+from dcopt import theory
+from dcopt.convex import ScaledIdentity
+from dcopt.data.datasets import available
+from dcopt.experiments.paper import PAPER
+from dcopt.regularizers import L2, MCP, Exponential, Zero
+from dcopt.theory import Scene
+
+
+class Given:
+    """An H of which only the constants are known."""
+
+    shape, dtype = (3,), np.dtype(float)
+
+    def __init__(self, n: int | None, rho: float, L_H: float, L: float, L_v: float) -> None:
+        self.n, self.rho, self.L_H, self.L, self.L_v = n, rho, L_H, L, L_v
+
+
+class Shape(NamedTuple):
+    """n, κ (= ρ_φ), ρ_H, L_H, L, L_v, L_r2, D0, σ, ε and √n rounded up."""
+
+    n: int
+    kappa: float
+    rho_H: float
+    L_H: float
+    L: float
+    L_v: float
+    r: Any
+    D0: float
+    sigma: float
+    eps: float
+    root: int
+
+    def problem(self) -> dcopt.Problem:
+        H: Any = Given(self.n, self.rho_H, self.L_H, self.L, self.L_v)
+        return dcopt.Problem(ScaledIdentity(self.kappa), H, self.r)
+
+    def plan(self, measure: str, setting: str, mode: str) -> dcopt.Plan:
+        return dcopt.plan(
+            self.problem(), self.eps, measure, setting, mode, D0=self.D0, sigma=self.sigma  # type: ignore[arg-type]
+        )
+
+
+SHAPES = [
+    Shape(100, 2.0, 1.0, 2.5, 3.0, 0.5, Zero(), 4.0, 0.3, 0.25, 10),
+    Shape(1000, 1.0, 0.5, 1.25, 1.5, 0.25, Exponential(lam=0.01, alpha=5.0), 0.5, 2.0, 0.1, 32),
+    Shape(10**6, 0.5, 0.25, 0.75, 1.0, 0.1, MCP(lam=1.0, gamma=4.0), 10.0, 1.0, 0.05, 1000),
+]
+L_R2 = [0.0, 0.25, 0.25]  # 0; λα² = 0.01 · 25; 1/γ
+
+
+@pytest.mark.parametrize(("s", "L_r2"), list(zip(SHAPES, L_R2, strict=True)))
+def test_certified_finite_sum_criticality(s: Shape, L_r2: float) -> None:
+    plan = s.plan("criticality", "finite-sum", "certified")
+    p = 1 / s.root  # b' = ⌈√N⌉, p = 1/b': s² = (1 − p)/(p b') = 1 − p
+    theta = sqrt(1 - p) * s.L_v
+    rho = s.kappa + s.rho_H
+    a = rho / 2 - theta
+    assert a > 0
+    C = (s.L_H + L_r2) ** 2 + theta**2
+    T = ceil(2 * s.D0 * C / (a * s.eps**2))
+    assert (plan.b, plan.b_small, plan.p, plan.eta, plan.T) == (None, s.root, p, 0.0, T)
+    assert plan.a == pytest.approx(a, rel=1e-14)
+    assert plan.gradients == pytest.approx(s.n + (T - 1) * (p * s.n + 2 * (1 - p) * s.root), rel=1e-14)
+    assert plan.paper_gradients == pytest.approx(s.n + T * (p * s.n + (1 - p) * s.root), rel=1e-14)
+    assert plan.violated == () and plan.output == "uniform"
+
+
+@pytest.mark.parametrize("s", SHAPES)
+def test_certified_finite_sum_gap(s: Shape) -> None:
+    plan = s.plan("gap", "finite-sum", "certified")
+    theta2 = (1 - 1 / s.root) * s.L_v**2
+    a = (s.kappa + s.rho_H) / 2 - sqrt(theta2)
+    assert plan.T == ceil(s.D0 / s.eps * (1 + theta2 / (2 * s.kappa * a)))
+    assert plan.output == "uniform-before"
+
+
+@pytest.mark.parametrize(("s", "L_r2"), list(zip(SHAPES, L_R2, strict=True)))
+def test_certified_online_criticality(s: Shape, L_r2: float) -> None:
+    plan = dcopt.plan(
+        dcopt.Problem(ScaledIdentity(s.kappa), Given(None, s.rho_H, s.L_H, s.L, s.L_v), s.r),  # type: ignore[arg-type]
+        s.eps, "criticality", "online", D0=s.D0, sigma=s.sigma,
+    )  # fmt: skip
+    rho = s.kappa + s.rho_H
+    gamma = max(s.L_v, rho / 4)  # for s = 1
+    a = (rho - gamma) / 2 - s.L_v**2 / (2 * gamma)
+    C = (s.L_H + L_r2) ** 2 + s.L_v**2
+    b = ceil(4 * (C / (a * gamma) + 2) * s.sigma**2 / s.eps**2)
+    assert plan.b == b
+    b_small = ceil(sqrt(b))
+    p = 1 / b_small
+    theta = sqrt(1 - p) * s.L_v
+    gamma = max(theta, rho / 4)
+    a = (rho - gamma) / 2 - theta**2 / (2 * gamma)
+    C = (s.L_H + L_r2) ** 2 + theta**2
+    first = 4 * C / (a * s.eps**2) * (s.D0 + s.sigma**2 / (2 * gamma * p * b))
+    last = 8 * s.sigma**2 / (p * b * s.eps**2)
+    assert (plan.b_small, plan.p, plan.T) == (b_small, p, ceil(max(first, last)))
+    # the promise itself: the four pieces of the bound add up to at most ε²
+    pieces = 2 * C / (a * plan.T) * (s.D0 + s.sigma**2 / (2 * gamma * p * b)) + C * s.sigma**2 / (a * gamma * b)
+    pieces += 2 * s.sigma**2 / b + 2 * s.sigma**2 / (plan.T * p * b)
+    assert pieces <= s.eps**2 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("s", SHAPES)
+def test_certified_online_gap(s: Shape) -> None:
+    H: Any = Given(None, s.rho_H, s.L_H, s.L, s.L_v)
+    plan = dcopt.plan(dcopt.Problem(ScaledIdentity(s.kappa), H, s.r), s.eps, "gap", "online", D0=s.D0, sigma=s.sigma)
+    rho = s.kappa + s.rho_H
+    gamma = max(s.L_v, rho / 4)
+    a = (rho - gamma) / 2 - s.L_v**2 / (2 * gamma)
+    b = ceil(s.sigma**2 / (s.kappa * s.eps) * (1 + s.L_v**2 / (2 * gamma * a)))
+    assert plan.b == b
+    p = 1 / ceil(sqrt(b))
+    theta = sqrt(1 - p) * s.L_v
+    gamma = max(theta, rho / 4)
+    a = (rho - gamma) / 2 - theta**2 / (2 * gamma)
+    start = s.sigma**2 / (p * b)
+    T = ceil(2 / s.eps * (s.D0 + (theta**2 / a * (s.D0 + start / (2 * gamma)) + start) / (2 * s.kappa)))
+    assert plan.T == T
+    S = (s.D0 + start / (2 * gamma) + T * s.sigma**2 / (2 * gamma * b)) / a
+    bound = s.D0 / T + (theta**2 * S / T + s.sigma**2 / b + start / T) / (2 * s.kappa)
+    assert bound <= s.eps * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("s", "L_r2"), list(zip(SHAPES, L_R2, strict=True)))
+def test_printed_theorems(s: Shape, L_r2: float) -> None:
+    rho, L = s.kappa + s.rho_H, s.L
+    p = 1 / s.root
+    one = s.plan("criticality", "finite-sum", "paper")
+    assert one.T == ceil(8 * s.D0 / (s.eps**2 * rho) * ((L + L_r2) ** 2 + (1 - p) * L**2 / (p * s.root)))
+    three = s.plan("gap", "finite-sum", "paper")
+    assert three.T == ceil(2 * (1 - p) * L**2 * s.D0 / (s.kappa * p * s.root * rho * s.eps))
+    two = s.plan("criticality", "online", "paper")
+    C = (L + L_r2) ** 2 + L**2
+    alpha = rho * L / (4 * (4 * C + rho * L))
+    b = ceil(s.sigma**2 / (alpha * s.eps**2))
+    q = 1 / ceil(sqrt(b))
+    gamma = L * sqrt((1 - q) / (q * ceil(sqrt(b))))
+    assert (two.b, two.p) == (b, q)
+    assert two.T == ceil(16 * C * s.D0 / (s.eps**2 * rho) + 2 * C / (q * (2 * C + rho * gamma)))
+    four = s.plan("gap", "online", "paper")
+    b = ceil((2 * L * s.sigma**2 / (s.kappa * rho * s.eps)) ** 2)  # b = σ²/(αε) with α = ρ_φ ρ L b^{-1/2}/(2L²)
+    small = ceil(sqrt(b))
+    gamma = L * sqrt(1 - 1 / small)
+    alpha = s.kappa * rho * gamma / small / (2 * L**2)
+    extra = alpha * s.eps * small / (2 * gamma) if gamma else 0.0
+    assert four.b == b
+    assert four.T == max(1, ceil(4 * (small - 1) * L**2 / (s.kappa * small * rho * s.eps) * (s.D0 + extra)))
+    for plan in (one, two, three, four):
+        low = 4 * (1 - plan.p) * L**2 / (plan.p * rho**2)
+        assert ("b' ≥ 4(1−p)L²/(pρ²)" in plan.violated) == (plan.b_small < low)
+
+
+def test_kappa_is_raised_until_the_condition_holds() -> None:
+    """ρ = 1.5, θ = √0.9 · 1 = 0.9487 > ρ/2: η = (4θ − ρ)/2 = 1.147, then a = ρ'/4 exactly."""
+    H: Any = Given(100, 0.0, 2.0, 2.0, 1.0)
+    P = dcopt.Problem(ScaledIdentity(1.5), H, L2(lam=1e-9))
+    scene = Scene(100, 1.5, 0.0, 2.0, 2.0, 1.0, 0.0)
+    eta = theory.shift_for(scene, sqrt(0.9))
+    assert eta == pytest.approx((4 * sqrt(0.9) - 1.5) / 2)
+    after = scene.shifted(eta)
+    assert after.rho / 2 - sqrt(0.9) == pytest.approx(after.rho / 4)
+    assert after.L_v == scene.L_v and after.L_H == 2.0 + eta
+    plan = dcopt.plan(P, 0.1, D0=1.0)
+    assert plan.violated == () and plan.kappa == pytest.approx(1.5 + plan.eta)
+    # the strong convexity 1e-9 of r1 is part of ρ
+    assert plan.eta == pytest.approx((4 * sqrt(0.9) - 1.5 - 1e-9) / 2) and plan.P.eta == plan.eta
+
+
+def test_rates_of_the_other_methods() -> None:
+    c = Scene(1000, 1.0, 0.5, 1.25, 1.5, 0.25, 0.0)
+    svrg = theory.svrg(c, 100, 3, exact=False)
+    assert svrg.a == pytest.approx(0.75 - 1.5 * sqrt((e - 1) * 3 * 4 / 100))
+    assert svrg.Theta == pytest.approx(1.5 * 3 / sqrt(200)) and svrg.cost == pytest.approx((1000 + 400) / 3)
+    loopless = theory.loopless_svrg(c, 100, 0.5)
+    assert loopless.Theta == pytest.approx(2 * 0.25 / (0.5 * 10)) and loopless.cost == pytest.approx(600)
+    saga = theory.saga(c, 400, exact=True)
+    assert saga.Theta == pytest.approx(2 * 0.25 * 1000 / 400**1.5) and saga.cost == 400
+    assert theory.saga(c, 400, exact=False).Theta == pytest.approx(6 * saga.Theta)
+
+
+@pytest.mark.skipif(not available("a9a"), reason="a9a is not in DCOPT_DATA")
+def test_the_papers_choice_on_a9a() -> None:
+    """κ = L_f violates the printed condition, and is covered by the refined constants: a = 0.0158."""
+    P = PAPER[0].problem()
+    printed = dcopt.plan(P, 1e-3, "criticality", mode="paper")
+    assert "b' ≥ 4(1−p)L²/(pρ²)" in printed.violated
+    certified = dcopt.plan(P, 1e-3, "criticality")
+    assert certified.violated == () and certified.eta == 0.0
+    assert certified.a == pytest.approx(0.0158, abs=5e-5)
+    text = str(printed)
+    assert "VIOLATED" in text and "κ = 0.15406" in text and "32561" in text
+    table = certified.compare()
+    assert [row.method for row in table.rows][-1] == "dca-page" and len(table.rows) == 7
+    assert table.cheapest.method in ("dca-page", "mm-sarah")
+    assert math.isfinite(sum(row.best_gradients for row in table.rows))
