@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
+from .constants import smoothness
+from .convex import Mean
 from .errors import CannotSolve, NeedsFiniteSum, pick
-from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Fresh, Full, LooplessSVRG
+from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG
 from .problem import Problem
+from .subproblems import Subsolver, choose
+from .subproblems.boosted import Boosted
+from .subproblems.staged import StagedSPG, StagedSVRG
+from .sums import KnownSquare, LinearSum
 
 
 @runtime_checkable
@@ -38,7 +44,10 @@ class Method:
     says: str = ""
     only_S: bool = False  # needs f: keeps ∇G(x) exact, so it must know F = f + r
     smooth_r2: bool = False
+    convex_f: bool = False
     stream: Estimator | None = None  # what it uses on a stream, which has no N
+    transform: Callable[[Problem], Problem] | None = None  # another decomposition of the same F
+    subsolver: Callable[[Problem], Subsolver] = lambda P: choose(P.G, P.r)
 
     def prepare(self, P: Problem) -> tuple[Problem, Estimator]:
         """The problem with this method's κ, and the estimator for its N; refuses what cannot be solved."""
@@ -48,13 +57,27 @@ class Method:
             raise CannotSolve(self.name, "it needs form (S), F = f + r, and was given G − H", "dca-page")
         if self.smooth_r2 and P.r.L2 is None:
             raise CannotSolve(self.name, "r2 is not smooth", "dca")
+        if self.convex_f and not (isinstance(P.f, LinearSum) and P.f.loss.curvature[0] >= 0.0):
+            raise CannotSolve(self.name, "f is not known to be convex, and extrapolation needs that", "dca")
         if P.tunable:
             P = P.with_kappa(self.kappa * P.G.L)
-        return P, self.estimator(P.n) if P.n is not None else self.stream  # type: ignore[return-value]  # seen above
+        if self.transform is not None:
+            P = self.transform(P)
+        if P.n is None:
+            return P, self.stream  # type: ignore[return-value]  # seen above
+        estimator = self.estimator(P.n)
+        if P.f is None and isinstance(estimator, SAGA):
+            estimator = replace(estimator, quadratic="outside")  # the h_i are given: nothing to put inside
+        return P, estimator
+
+
+def _floor(value: float) -> int:
+    """⌊value⌋, where 512^(1/3) is 8 and not 7.999…"""
+    return math.floor(value * (1 + 1e-12))
 
 
 def _size(value: float, n: int) -> int:
-    return min(n, max(1, int(value)))
+    return min(n, max(1, _floor(value)))
 
 
 def _page(n: int) -> Estimator:
@@ -63,12 +86,12 @@ def _page(n: int) -> Estimator:
 
 
 def _dca_svrg(n: int) -> Estimator:
-    period = int(n ** (1 / 3) / (4 * math.sqrt(math.e - 1)))
+    period = _floor(n ** (1 / 3) / (4 * math.sqrt(math.e - 1)))
     return SVRG(b_small=_size(n ** (2 / 3), n), period=max(1, period))
 
 
 def _mm_svrg(n: int) -> Estimator:
-    return LooplessSVRG(b_small=_size(n ** (2 / 3), n), q=1.0 / max(1, int(n ** (1 / 3) / 4)))
+    return LooplessSVRG(b_small=_size(n ** (2 / 3), n), q=1.0 / max(1, _floor(n ** (1 / 3) / 4)))
 
 
 def _mm_sarah(n: int) -> Estimator:
@@ -96,6 +119,32 @@ def _full(n: int) -> Estimator:
     return Full()
 
 
+def _strong_inside(P: Problem) -> Problem:
+    """SSDC: F = (f + μ/2 ‖x‖²) − μ/2 ‖x‖² + r: all of f is in the convex program, with μ = m_f + γ.
+
+    m_f makes f convex, γ = L̄ makes the program well conditioned (its published code takes 3L for γ, and is slower).
+    """
+    assert isinstance(P.f, LinearSum)
+    s = smoothness(P.f)
+    mu = s.m_f + (s.Lbar or 1.0)
+    return replace(P, G=Mean(P.f, mu), H=KnownSquare(mu, P.f), f=None, inner_tol=math.inf)
+
+
+def _spg(P: Problem) -> Subsolver:
+    G = P.G
+    assert isinstance(G, Mean)
+    b = math.isqrt((P.n or 1) - 1) + 1
+    return StagedSPG(G.mu - G.smoothness.m_f, b)  # type: ignore[return-value]  # told the step by the loop
+
+
+def _boosted(P: Problem) -> Subsolver:
+    return Boosted(P, choose(P.G, P.r))
+
+
+def _staged_svrg(P: Problem) -> Subsolver:
+    return StagedSVRG()  # type: ignore[return-value]  # told the step by the loop
+
+
 METHODS: dict[str, Method] = {
     m.name: m
     for m in (
@@ -103,11 +152,21 @@ METHODS: dict[str, Method] = {
         Method("cccp", _full, says="the full gradient, for smooth r2", smooth_r2=True),
         Method("dca-page", _page, says="PAGE, p = 1/b', b' = ⌈√N⌉", stream=PAGE(p=1 / 32, b_small=32, b=1024)),
         Method("dca-svrg", _dca_svrg, 2.0, says="SVRG, b = N^(2/3), M = N^(1/3)/(4√(e−1))"),
-        Method("dca-saga", _dca_saga, 2.0, says="SAGA on the h_i, b = 2·2^(1/4)·N^(3/4)", only_S=True),
-        Method("sdca", _sdca, 1.1, says="SAG on the h_i, b = N/10", only_S=True),
+        Method("dca-saga", _dca_saga, 2.0, says="SAGA on the h_i, b = 2·2^(1/4)·N^(3/4)"),
+        Method("sdca", _sdca, 1.1, says="SAG on the h_i, b = N/10"),
         Method("mm-saga", _mm_saga, says="SAGA on the f_i, b = (4N)^(2/3)", only_S=True),
         Method("mm-svrg", _mm_svrg, says="loopless SVRG, b = N^(2/3), q = 4/N^(1/3)", only_S=True),
         Method("mm-sarah", _mm_sarah, says="loopless SARAH, b = ⌊√N⌋, p = 1/b", only_S=True),
+        Method(
+            "ssdc-spg", _full, says="DCA; SPG on all of f inside", only_S=True,
+            transform=_strong_inside, subsolver=_spg,
+        ),
+        Method(
+            "ssdc-svrg", _full, says="DCA; SVRG on all of f inside", only_S=True,
+            transform=_strong_inside, subsolver=_staged_svrg,
+        ),
+        Method("pdcae", lambda n: Extrapolated(), says="the full gradient, extrapolated", only_S=True, convex_f=True),
+        Method("bdca", _full, says="the full gradient, then a line search", subsolver=_boosted),
         Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )
 }
