@@ -11,7 +11,10 @@ import dcopt
 from dcopt.data.check import as_rows
 from dcopt.regularizers import Exponential
 
-METHODS = tuple(dcopt.METHODS)
+# those whose every step is the DCA program with an estimated gradient; the others need a convex f, search along
+# a line, or solve their program by a stochastic inner method (tests/lockstep/test_references.py)
+REFERENCES = ("ssdc-spg", "ssdc-svrg", "pdcae", "bdca")
+METHODS = tuple(name for name in dcopt.METHODS if name not in REFERENCES)
 EXP = Exponential(lam=0.002, alpha=5.0)  # weak enough that 0 is not critical
 
 

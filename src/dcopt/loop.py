@@ -8,7 +8,7 @@ from .draw import Draw
 from .estimators.base import Estimator
 from .problem import Problem
 from .state import State
-from .subproblems.base import Subsolver
+from .subproblems.base import Subsolver, for_step
 from .sums import Cost
 
 
@@ -23,7 +23,10 @@ def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, se
             estimate = estimator.step(P.sum, x, state.prev, state.memory, draw)
         g = P.linear(x if estimate.at is None else estimate.at, estimate.g)
         w, r1 = P.r.linearize(x)
-        inner = subsolver(P.G, r1, g + w, warm=x, tol=P.inner_tol)
-        spent = Cost(spent.gradients + estimate.cost.gradients, spent.paper + estimate.cost.paper)
-        state = State(t + 1, inner.x, x, estimate.memory, spent, inner.residual)
+        y = g + w
+        asked = P.tolerance(x, state.prev, y)
+        inner = for_step(subsolver, draw)(P.G, r1, y, warm=x, tol=asked)
+        cost, more = estimate.cost, inner.cost
+        spent = Cost(spent.gradients + cost.gradients + more.gradients, spent.paper + cost.paper + more.paper)
+        state = State(t + 1, inner.x, x, estimate.memory, spent, inner.residual, asked)
         yield state

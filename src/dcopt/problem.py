@@ -109,17 +109,18 @@ class Problem:
         how = "from all components" if self.n is not None else f"estimated from {f.n} samples"
         return Constants(G.rho + r.rho, G.rho - s.Lbar, G.L + s.m_f, G.L + s.m_i, s.L_v, r.L2, s, how)
 
-    def tolerance(self, x: Array, prev: Array | None) -> float:
+    def tolerance(self, x: Array, prev: Array | None, y: Array) -> float:
         """The residual ξ to which the next convex program is solved: ξ ≤ max(inner_tol, 0.1 ρ_φ ‖x − prev‖).
 
-        ξ acts like an error of the gradient, so it may be a share of the progress; where a formula solves the program
-        exactly, nothing is asked beyond inner_tol.
+        ξ acts like an error of the gradient, so it may be a share of the progress, and not below what rounding leaves
+        of a linear term y; where a formula solves the program exactly, nothing is asked beyond inner_tol.
         """
-        if prev is None or isinstance(self.G, ScaledIdentity):
+        if isinstance(self.G, ScaledIdentity):
             return self.inner_tol
-        xp = namespace(x)
-        step = float(xp.sqrt(xp.sum((x - prev) ** 2)))
-        return max(self.inner_tol, 0.1 * (self.G.rho + self.r.rho) * step)
+        xp = namespace(y)
+        rounding = 64.0 * float(xp.finfo(y.dtype).eps) * float(xp.sqrt(xp.sum(y * y)))
+        step = 0.0 if prev is None else float(xp.sqrt(xp.sum((x - prev) ** 2)))
+        return max(self.inner_tol, rounding, 0.1 * (self.G.rho + self.r.rho) * step)
 
     @property
     def lower_bound(self) -> float | None:

@@ -19,7 +19,8 @@ from .problem import Problem
 from .run import Run
 from .state import Result, State
 from .stop import Passes, Rule, Samples, Seconds, Steps, Tol
-from .subproblems import Subsolver, choose
+from .subproblems import Subsolver
+from .subproblems import subsolver as as_subsolver
 from .sums import Cost
 from .xp import Array
 
@@ -33,14 +34,15 @@ def iterate(
     *,
     seed: int | None = None,
     x0: Any = None,
-    subsolver: Subsolver | None = None,
+    subsolver: str | Subsolver | None = None,
     state: State | None = None,
 ) -> Iterator[State]:
     """x_1, x_2, … without end: the researcher's loop. `state` continues from there."""
-    P, estimator = as_method(method).prepare(P)
+    recipe = as_method(method)
+    P, estimator = recipe.prepare(P)
     estimator.check(P.n)
     state = first_state(P, x0) if state is None else state.thawed()
-    states = dca(P, estimator, subsolver or choose(P.G, P.r), state, as_seed(seed))
+    states = dca(P, estimator, _subsolver(subsolver, recipe, P), state, as_seed(seed))
     return _frozen(states)
 
 
@@ -51,6 +53,10 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
             yield state.frozen()
     except OutOfData:
         return
+
+
+def _subsolver(given: str | Subsolver | None, recipe: Method, P: Problem) -> Subsolver:
+    return recipe.subsolver(P) if given is None else as_subsolver(given)
 
 
 def first_state(P: Problem, x0: Any) -> State:
@@ -78,7 +84,7 @@ def solve(
     x0: Any = None,
     callbacks: Sequence[Observer] = (),
     trace: float | Literal["auto"] | None = "auto",
-    subsolver: Subsolver | None = None,
+    subsolver: str | Subsolver | None = None,
 ) -> Result:
     """min F(x) = G(x) − H(x) + r1(x) − r2(x), until the first of `passes`, `steps`, `seconds`, `tol`, `stop`.
 
@@ -129,8 +135,9 @@ def solve(
     tuned, estimator = recipe.prepare(P)
     estimator.check(P.n)
     state = first_state(P, x0)
-    states = dca(tuned, estimator, subsolver or choose(tuned.G, tuned.r), state, seed)
-    run = Run(P, tuned, state, MEASURES[measure], measure, every, output, seed, exact=isinstance(estimator, Full))
+    states = dca(tuned, estimator, _subsolver(subsolver, recipe, tuned), state, seed)
+    exact = isinstance(estimator, Full) and recipe.transform is None  # then every step descends
+    run = Run(P, tuned, state, MEASURES[measure], measure, every, output, seed, exact)
     with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
         _compile(P, state.x)
         end = run.go(states, rule, callbacks)

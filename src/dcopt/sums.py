@@ -110,6 +110,55 @@ class LinearBatch(NamedTuple):
         return a if self.rows is None else namespace(a).take(a, self.rows, axis=0)
 
 
+class _Nothing(NamedTuple):
+    """The batch of a function that is known: it costs no component."""
+
+    mu: float
+    size: int = 0
+    rows: None = None
+
+    def value_grad(self, x: Array) -> tuple[float, Array]:
+        return 0.5 * self.mu * float(namespace(x).sum(x * x)), self.mu * x
+
+    def grad(self, x: Array) -> Array:
+        return self.mu * x
+
+    def diff(self, x: Array, prev: Array) -> Array:
+        return self.mu * (x - prev)
+
+    def slopes(self, x: Array) -> Array:
+        return x
+
+    def pull(self, c: Array) -> Array:
+        return self.mu * c
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSquare:
+    """H(x) = μ/2 ‖x‖²: nothing in it is stochastic. Counts passes in components of another sum."""
+
+    mu: float
+    of: Sum
+
+    @property
+    def n(self) -> int | None:
+        return self.of.n
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.of.shape
+
+    @property
+    def dtype(self) -> Array:
+        return self.of.dtype
+
+    def all(self) -> _Nothing:
+        return _Nothing(self.mu)
+
+    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> _Nothing:
+        return _Nothing(self.mu)
+
+
 @dataclass(frozen=True, eq=False)
 class LinearSum:
     """f(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i), with mean weight 1."""

@@ -304,7 +304,7 @@ class Unshifted(Softmax):
 
 
 class BelowZero(Sigmoid):
-    def phi(self, m: Array) -> Array:
+    def phi(self, m: Any) -> Any:
         return super().phi(m) - 0.5
 
 

@@ -36,5 +36,5 @@ def test_the_components_of_contributing_keep_the_laws(name: str, tmp_path: Path,
     (tmp_path / f"example_{name.lower()}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     module = __import__(f"example_{name.lower()}")
-    component = {"LogCosh": dict(), "Arctan": dict(lam=0.3, theta=0.5), "Storm": dict(a=0.3, b=2)}[name]
+    component = {"LogCosh": {}, "Arctan": {"lam": 0.3, "theta": 0.5}, "Storm": {"a": 0.3, "b": 2}}[name]
     assert len(dcopt.check(getattr(module, name)(**component))) >= 5

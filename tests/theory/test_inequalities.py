@@ -119,7 +119,8 @@ def test_certified_plans_are_kept(name: str, measure: Any) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n, d)) / np.sqrt(d)
     z = X @ rng.normal(size=d)
-    y = z + 0.1 * rng.normal(size=n) if loss == "welsch" else np.digitize(z, [-0.3, 0.3] if loss == "softmax" else [0.0])
+    cuts = [-0.3, 0.3] if loss == "softmax" else [0.0]
+    y = z + 0.1 * rng.normal(size=n) if loss == "welsch" else np.digitize(z, cuts)
     P = dcopt.erm(X, y, loss, r)
     start = dcopt.measures.MEASURES[measure](P, P.examine(np.zeros(P.shape)))
     plan = dcopt.plan(P, start * (0.2 if measure == "gap" else 0.6), measure)

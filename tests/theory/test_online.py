@@ -165,7 +165,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("dtype", "form"), [(np.float64, np.asarray), (np.float64, sp.csr_array), (np.float32, np.asarray)])
+@pytest.mark.parametrize(("dtype", "form"), [("f8", np.asarray), ("f8", sp.csr_array), ("f4", np.asarray)])
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("method", [PAGE(p=0.2, b=50, b_small=9), Fresh(5, 0.5)], ids=["page", "fresh"])
 def test_same_bits_however_the_stream_is_cut(dtype: Any, form: Any, name: str, method: Any) -> None:

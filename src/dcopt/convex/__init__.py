@@ -1,6 +1,33 @@
-"""The convex parts G."""
+"""The convex parts G. A new one is a file and one line below: that line puts it under the laws."""
 
-from .base import Convex
+from __future__ import annotations
+
+import numpy as np
+
+from ..data.dense import DenseRows
+from ..losses import loss
+from ..sums import LinearSum
+from .base import Convex, Part
+from .diagonal import Diagonal
+from .mean import Mean
+from .quadratic import Quadratic, gram, least_squares
+from .radial import Radial
 from .scaled_identity import ScaledIdentity
+from .shifted import Shifted
 
-__all__ = ["Convex", "ScaledIdentity"]
+_A = np.cos(1.7 * np.arange(48.0)).reshape(8, 6)  # a few rows for the samples
+_SIGNS = np.array([-1.0, 1.0] * 4)
+
+CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
+    "scaled-identity": ScaledIdentity(1.5),
+    "diagonal": Diagonal([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]),
+    "quadratic": Quadratic(_A.T @ _A / 8 + 0.1 * np.eye(6), _A[0], const=0.5),
+    "mean": Mean(LinearSum(DenseRows(_A), loss("logistic"), _SIGNS), mu=0.1),
+    "radial": Radial(a=0.5, b=1.0),
+    "shifted": Shifted(Radial(a=1.0, b=0.0), 0.3),
+}
+
+__all__ = [
+    "CONVEX", "Convex", "Diagonal", "Mean", "Part", "Quadratic", "Radial", "ScaledIdentity", "Shifted", "gram",
+    "least_squares",
+]  # fmt: skip

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from typing import Protocol
 
-from ..xp import Array
+from ..xp import Array, namespace
 
 
 class Convex(Protocol):
-    """G: ρ-strongly convex and L-smooth."""
+    """G: ρ-strongly convex and L-smooth (L = inf: smooth on bounded sets only)."""
 
     @property
     def rho(self) -> float: ...
 
     @property
     def L(self) -> float: ...
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The first dimensions that x must have, None where any will do."""
+
+    @property
+    def components(self) -> int:
+        """What one ∇G costs, in component gradients: 0 unless G is itself a sum over the data."""
+
+    def shift(self, eta: float) -> Convex:
+        """G + η/2 ‖x‖²"""
 
     def value(self, x: Array) -> float:
         """G(x)"""
@@ -24,3 +37,46 @@ class Convex(Protocol):
 
     def bregman(self, x: Array, y: Array) -> float:
         """G(x) − G(y) − ⟨∇G(y), x − y⟩, without cancellation where a formula is known"""
+
+
+class Part(ABC):
+    """What a G need not write: a subclass gives value and grad, and rho and L where it knows them."""
+
+    columns: bool = True  # x may be (d, c) as well as (d,)
+
+    @property
+    def rho(self) -> float:
+        return 0.0
+
+    @property
+    def L(self) -> float:
+        return math.inf
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        return None
+
+    @property
+    def components(self) -> int:
+        return 0
+
+    @abstractmethod
+    def value(self, x: Array) -> float:
+        """G(x)"""
+
+    @abstractmethod
+    def grad(self, x: Array) -> Array:
+        """∇G(x)"""
+
+    def bregman(self, x: Array, y: Array) -> float:
+        return self.value(x) - self.value(y) - inner(self.grad(y), x - y)
+
+    def shift(self, eta: float) -> Convex:
+        from .shifted import Shifted
+
+        return Shifted(self, eta)
+
+
+def inner(a: Array, b: Array) -> float:
+    """⟨a, b⟩ over all entries"""
+    return float(namespace(a, b).sum(a * b))

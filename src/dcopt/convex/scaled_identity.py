@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from ..errors import require_number
 from ..xp import Array, namespace
+from .base import Part
 
 
 @dataclass(frozen=True)
-class ScaledIdentity:
+class ScaledIdentity(Part):
     """G(x) = κ/2 ‖x‖²"""
 
     kappa: float
@@ -25,11 +26,17 @@ class ScaledIdentity:
     def L(self) -> float:
         return self.kappa
 
+    def shift(self, eta: float) -> ScaledIdentity:
+        return ScaledIdentity(self.kappa + eta)
+
     def value(self, x: Array) -> float:
         return 0.5 * self.kappa * float(namespace(x).sum(x * x))
 
     def grad(self, x: Array) -> Array:
         return self.kappa * x
+
+    def hess_dot(self, x: Array, v: Array) -> Array:
+        return self.kappa * v
 
     def bregman(self, x: Array, y: Array) -> float:
         return self.value(x - y)

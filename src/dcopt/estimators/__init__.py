@@ -1,6 +1,7 @@
 """Gradient estimators: one file and one line each. The registry maps a name to the instance the laws run on."""
 
 from .base import Estimate, Estimator
+from .extrapolated import Extrapolated
 from .fresh import Fresh
 from .full import Full
 from .loopless_svrg import LooplessSVRG
@@ -27,6 +28,7 @@ __all__ = [
     "ESTIMATORS",
     "Estimate",
     "Estimator",
+    "Extrapolated",
     "Fresh",
     "Full",
     "LooplessSVRG",

@@ -8,10 +8,12 @@ from ..data.rows import RowMatrix
 from ..losses import Loss
 from ..regularizers import Regularizer
 from .base import Law, LawBroken, run
+from .convex import LAWS as CONVEX_LAWS
 from .estimators import LAWS as ESTIMATOR_LAWS
 from .losses import LAWS as LOSS_LAWS
 from .regularizers import LAWS as REGULARIZER_LAWS
 from .rows import LAWS as ROW_LAWS
+from .subsolvers import LAWS as SUBSOLVER_LAWS
 
 
 def laws_for(component: object) -> Mapping[str, Law]:
@@ -24,11 +26,16 @@ def laws_for(component: object) -> Mapping[str, Law]:
         return ESTIMATOR_LAWS
     if hasattr(component, "tdot"):
         return ROW_LAWS
-    raise TypeError(f"{type(component).__name__} is no loss, regularizer, estimator or row matrix")
+    if hasattr(component, "bregman"):
+        return CONVEX_LAWS
+    if hasattr(component, "takes"):
+        return SUBSOLVER_LAWS
+    kinds = "loss, regularizer, estimator, row matrix, convex part or sub-solver"
+    raise TypeError(f"{type(component).__name__} is no {kinds}")
 
 
 def check(component: object) -> list[str]:
-    """Run every law that applies to your own loss, regularizer, estimator or row matrix.
+    """Run every law that applies to your own loss, regularizer, estimator, row matrix, convex part G or sub-solver.
 
     Returns the names of the laws kept; raises LawBroken with every law that is not, and where that was seen.
 
@@ -41,4 +48,7 @@ def check(component: object) -> list[str]:
     return run(laws_for(component), component)
 
 
-__all__ = ["ESTIMATOR_LAWS", "LOSS_LAWS", "REGULARIZER_LAWS", "ROW_LAWS", "LawBroken", "RowMatrix", "check", "laws_for"]
+__all__ = [
+    "CONVEX_LAWS", "ESTIMATOR_LAWS", "LOSS_LAWS", "REGULARIZER_LAWS", "ROW_LAWS", "SUBSOLVER_LAWS", "LawBroken",
+    "RowMatrix", "check", "laws_for",
+]  # fmt: skip

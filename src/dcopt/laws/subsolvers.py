@@ -72,7 +72,8 @@ def residual_is_true(solver: Subsolver) -> None:
     for tol in (1e-2, 1e-9):
         for p, inner in answers(solver, tol):
             true = p.residual(inner.x)
-            demand(true <= inner.residual + p.rounding(inner.x), f"{p.name}: {true:.3g}, and {inner.residual:.3g} was said")
+            said = inner.residual + p.rounding(inner.x)
+            demand(true <= said, f"{p.name}: {true:.3g}, and {inner.residual:.3g} was said")
 
 
 def tolerance_is_met(solver: Subsolver) -> None:
@@ -110,14 +111,11 @@ def nan_is_not_silent(solver: Subsolver) -> None:
         for bad in (math.nan, math.inf):
             y = p.y.copy()
             y.flat[0] = bad
-            try:
+            with np.errstate(invalid="ignore"):
                 inner = solver(p.G, p.r, y, warm=p.warm, tol=1e-6)
-            except ValueError:
-                continue  # refused aloud
             clean = bool(np.isfinite(inner.x).all()) and inner.residual < math.inf
-            true = clean and p.r.distance(y - p.G.grad(inner.x), inner.x) <= inner.residual + 1e-9
-            demand(not clean or true, f"{p.name}: {bad} in y gives a solution")
-            demand(bad == math.inf or not clean, f"{p.name}: NaN in y gives a solution")
+            right = bad == math.inf and math.isfinite(inner.x.flat[0])  # the end of a box, say
+            demand(not clean or right, f"{p.name}: {bad} in y gives a solution")
 
 
 def no_minimizer_is_said(solver: Subsolver) -> None:

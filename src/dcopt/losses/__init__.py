@@ -10,6 +10,7 @@ from .huber import Huber
 from .logistic import Logistic
 from .quartic import Quartic
 from .sigmoid import Sigmoid
+from .smoothed_hinge import SmoothedHinge
 from .smoothed_ramp import SmoothedRamp
 from .softmax import Softmax
 from .squared import Squared
@@ -48,6 +49,7 @@ __all__ = [
     "Quartic",
     "Residual",
     "Sigmoid",
+    "SmoothedHinge",
     "SmoothedRamp",
     "Softmax",
     "Squared",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..problem import Point, Problem
 from ..subproblems import choose
 from ..xp import Array, namespace
@@ -19,8 +21,15 @@ def lagged_gap_at(P: Problem, x: Array, prev: Point) -> float:
 
 def _excess(P: Problem, x: Array, u: Array, warm: Array) -> float:
     """With the minimizer y of q: −D_G(y, x) − ⟨u, x − y⟩ + r1(x) − r1(y); G enters only through x − y."""
-    inner = choose(P.G, P.r)(P.G, P.r, P.G.grad(x) + u, warm=warm, tol=0.0)
+    inner = choose(P.G, P.r)(P.G, P.r, P.G.grad(x) + u, warm=warm, tol=min(P.inner_tol, 1e-10))
     y = inner.x
     excess = -P.G.bregman(y, x) - float(namespace(x).sum(u * (x - y))) + (P.r.r1(x) - P.r.r1(y))
     # an inexact y is above min q by at most residual²/(2ρ); what rounding leaves below 0 counts against us
-    return abs(excess) + inner.residual**2 / (2 * (P.G.rho + P.r.rho))
+    return abs(excess) + _allowance(inner.residual, P.G.rho + P.r.rho)
+
+
+def _allowance(residual: float, rho: float) -> float:
+    """residual²/(2ρ): 0 for an exact minimizer, ∞ where nothing bounds what an inexact one misses."""
+    if residual == 0.0:
+        return 0.0
+    return residual * residual / (2.0 * rho) if rho > 0.0 else math.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import pick
+from .ball import Ball
 from .base import Convex, Regularizer
 from .box import Box, Nonnegative
 from .capped_l1 import CappedL1
@@ -50,7 +51,7 @@ def regularizer(spec: str | Regularizer) -> Regularizer:
 
 
 __all__ = [
-    "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
+    "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
     "Exponential", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "Profiled", "Regularizer",
     "Reweighted", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
 ]  # fmt: skip

@@ -47,7 +47,8 @@ class Units(ABC):
         xp, t = namespace(v), step * self.spread(c, v)
         a = xp.maximum(self.norms(v) - step * c, 0.0) if isinstance(step, float) else self._radius(v, c, t)
         top = self.spread(a, v) + t
-        return v - v * (t / xp.where(top == 0.0, 1.0, top))  # exactly 0 where a = 0, exactly v where c = 0
+        # exactly 0 where a = 0 (+ 0.0: never -0.0), exactly v where c = 0
+        return v * (self.spread(a, v) / xp.where(top == 0.0, 1.0, top)) + 0.0
 
     def _radius(self, v: Array, c: Any, t: Array) -> Array:
         """The root a ≥ 0 of Σ v² / (a + t)² = 1 per block, 0 if none, for steps that differ in a block.

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
-from ..convex import Convex, ScaledIdentity
-from ..errors import CannotSolve
+from ..convex import Convex
+from ..errors import pick, require
 from ..regularizers import Regularizer
-from .base import Inner, Subsolver
-from .prox import prox
+from .base import Inner, Solver, Subsolver, rounding
+from .cd import CoordinateDescent, cd
+from .direct import Direct, direct
+from .fista import FISTA, fista
+from .newton_cg import NewtonCG, newton_cg
+from .oracle import Oracle, oracle
+from .prox import Prox, prox
+from .radial import Radial, radial
+from .svrg import InnerSVRG, svrg
+
+SUBPROBLEMS: dict[str, Solver] = {  # name -> a sub-solver: the laws run on what it takes
+    "prox": prox,
+    "radial": radial,
+    "direct": direct,
+    "cd": cd,
+    "newton-cg": newton_cg,
+    "svrg": svrg,
+    "fista": fista,
+    "oracle": oracle,
+}
 
 
-def choose(G: Convex, r: Regularizer) -> Subsolver:
-    """The sub-solver for what G and r1 declare."""
-    if isinstance(G, ScaledIdentity):
-        return prox  # type: ignore[return-value]  # it takes a narrower G, and has just been given one
-    raise CannotSolve("the sub-solver", f"no closed form is known for G = {type(G).__name__}", "ScaledIdentity")
+def choose(G: Convex, r: Regularizer) -> Solver:
+    """The sub-solver for what G and r1 declare: closed forms first, then the one that needs the fewest passes."""
+    for solver in (prox, radial, direct, cd, newton_cg):
+        if solver.takes(G, r):
+            return solver
+    return svrg if svrg.worth(G, r) else fista
 
 
-__all__ = ["Inner", "Subsolver", "choose", "prox"]
+def subsolver(spec: str | Subsolver) -> Subsolver:
+    """A registered name, or a callable (G, r, y, warm, tol) -> Inner as it is."""
+    if isinstance(spec, str):
+        return SUBPROBLEMS[pick("subsolver", spec, SUBPROBLEMS)]
+    require(callable(spec), "subsolver", spec, "a registered name or a callable (G, r, y, warm, tol) -> Inner")
+    return spec
+
+
+__all__ = [
+    "FISTA", "SUBPROBLEMS", "CoordinateDescent", "Direct", "Inner", "InnerSVRG", "NewtonCG", "Oracle", "Prox", "Radial",
+    "Solver", "Subsolver", "cd", "choose", "direct", "fista", "newton_cg", "oracle", "prox", "radial", "rounding",
+    "subsolver", "svrg",
+]  # fmt: skip

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from typing import NamedTuple, Protocol
 
 from ..convex import Convex
+from ..draw import Draw
+from ..errors import CannotSolve
 from ..regularizers import Regularizer
-from ..xp import Array
+from ..sums import Cost
+from ..xp import Array, namespace
+
+FREE = Cost(0, 0)
 
 
 class Inner(NamedTuple):
@@ -15,9 +22,82 @@ class Inner(NamedTuple):
     x: Array
     residual: float
     steps: int
+    cost: Cost = FREE  # component gradients, where G is itself a sum
 
 
 class Subsolver(Protocol):
-    """argmin_x G(x) + r1(x) − ⟨y, x⟩, from a warm start, to a residual of at most tol."""
+    """argmin_x G(x) + r1(x) − ⟨y, x⟩, from a warm start, to a residual of at most tol.
+
+    The residual is that of the returned x, so it is above tol where tol was not met: rounding, no minimizer, a cap.
+    """
 
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner: ...
+
+
+def for_step(subsolver: Subsolver, draw: Draw) -> Subsolver:
+    """A stochastic sub-solver is told the step, so that its draws and its effort are a function of (seed, t)."""
+    at = getattr(subsolver, "at", None)
+    return subsolver if at is None else at(draw)
+
+
+class Solver(ABC):
+    """A sub-solver of ours: frozen settings, and the (G, r1) that it takes."""
+
+    name: str = "the sub-solver"
+
+    @abstractmethod
+    def takes(self, G: Convex, r: Regularizer) -> bool:
+        """Whether it can solve the program for this G and r1."""
+
+    @abstractmethod
+    def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner: ...
+
+    def demand(self, G: Convex, r: Regularizer) -> None:
+        """Refuse what it does not take."""
+        if not self.takes(G, r):
+            reason = f"G = {type(G).__name__} and r = {type(r).__name__} are not what it takes"
+            raise CannotSolve(f"the sub-solver {self.name}", reason, "fista")
+
+
+class Best:
+    """The best point so far, and whether going on is worth it."""
+
+    def __init__(self, x: Array, residual: float) -> None:
+        self.x, self.residual = x, residual
+        self._look, self._then = 128, residual
+
+    def offer(self, x: Array, residual: float) -> None:
+        if residual < self.residual or not math.isfinite(self.residual):
+            self.x, self.residual = x, residual
+
+    def stalled(self, steps: int) -> bool:
+        """From one power of 2 to the next a residual that falls at all, like 1/√k or faster, loses a tenth.
+
+        It does not at the level of rounding, nor where there is no minimizer.
+        """
+        if steps < self._look:
+            return False
+        stuck = self.residual > 0.9 * self._then
+        self._look, self._then = 2 * self._look, self.residual
+        return stuck
+
+
+def norm(a: Array) -> float:
+    """‖a‖₂ over all entries"""
+    return math.sqrt(float(namespace(a).sum(a * a)))
+
+
+def finite(*arrays: Array) -> bool:
+    return all(bool(namespace(a).all(namespace(a).isfinite(a))) for a in arrays)
+
+
+def nowhere(warm: Array, cost: Cost = FREE) -> Inner:
+    """The answer to a program that holds NaN or infinity: no number."""
+    xp = namespace(warm)
+    return Inner(xp.full_like(warm, math.nan), math.nan, 0, cost)
+
+
+def rounding(y: Array, *more: Array) -> float:
+    """The residual that rounding alone leaves when y (and ∇G, …) are of this size."""
+    eps = float(namespace(y).finfo(y.dtype).eps)
+    return 2.0 * eps * (norm(y) + sum(map(norm, more)))

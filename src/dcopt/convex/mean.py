@@ -1,0 +1,102 @@
+"""G(x) = (1/N) Σ φ(⟨a_i, x⟩, label_i) + μ/2 ‖x‖²: a convex part that is itself a sum over the data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..constants import Smoothness, smoothness
+from ..errors import require, require_number
+from ..sums import LinearSum
+from ..xp import Array, namespace
+from .base import Part, inner
+
+
+@dataclass(frozen=True, eq=False)
+class Mean(Part):
+    """G(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) + μ/2 ‖x‖².
+
+    The loss is convex, or μ makes up for what it lacks: μ ≥ m_f, where −m_f is the least curvature of the mean.
+    """
+
+    sum: LinearSum
+    mu: float = 0.0
+    columns = False  # the loss says whether x is (d,) or (d, c)
+
+    def __post_init__(self) -> None:
+        require_number("mu", self.mu, 0.0)
+        object.__setattr__(self, "mu", float(self.mu))
+        low = self.sum.loss.curvature[0]
+        if low < 0.0:
+            least = self.smoothness.m_f
+            require(self.mu >= least * (1 - 1e-12), "mu", self.mu, f"at least {least:.6g}: G must be convex")
+
+    @cached_property
+    def smoothness(self) -> Smoothness:
+        return smoothness(self.sum)
+
+    @property
+    def rho(self) -> float:
+        """μ − m_f: what the rows add where the loss is strongly convex is not counted"""
+        low = self.sum.loss.curvature[0]
+        return self.mu if low >= 0.0 else max(0.0, self.mu - self.smoothness.m_f)
+
+    @property
+    def L(self) -> float:
+        return math.inf if self.sum.loss.curvature[1] == math.inf else self.smoothness.Lbar + self.mu
+
+    @property
+    def L_component(self) -> float:
+        """Smoothness of every component φ(⟨a_i, ·⟩) by itself"""
+        return math.inf if self.sum.loss.curvature[1] == math.inf else self.smoothness.L_f
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.sum.shape
+
+    @property
+    def components(self) -> int:
+        return self.sum.n
+
+    def shift(self, eta: float) -> Mean:
+        require_number("eta", eta, 0.0)
+        return Mean(self.sum, self.mu + eta)
+
+    def value(self, x: Array) -> float:
+        return self._mean(self.sum.loss.value(self.sum.a.dot(x), self.sum.labels)) + 0.5 * self.mu * inner(x, x)
+
+    def grad(self, x: Array) -> Array:
+        return self.sum.all().grad(x) + self.mu * x
+
+    def hess_dot(self, x: Array, v: Array) -> Array:
+        """Aᵀ (φ''(Ax) ∘ Av) / N + μ v; for softmax diag(p) − ppᵀ in place of φ''"""
+        f = self.sum
+        z, t = f.a.dot(x), f.a.dot(v)
+        if f.loss.labels == "class":
+            c = _softmax_bend(z, t)
+            return f.all().pull(c if f.weights is None else c * f.weights[:, None]) + self.mu * v
+        c = f.loss.bend(z, f.labels) * t
+        return f.all().pull(c if f.weights is None else c * f.weights) + self.mu * v
+
+    def bregman(self, x: Array, y: Array) -> float:
+        """Row by row, (1/N) Σ w_i D_φ(⟨a_i, x⟩, ⟨a_i, y⟩) + μ/2 ‖x − y‖²"""
+        f, h = self.sum, x - y
+        one, two, t = f.a.dot(x), f.a.dot(y), f.a.dot(h)
+        linear = f.loss.slope(two, f.labels) * t
+        if linear.ndim == 2:
+            linear = namespace(linear).sum(linear, axis=-1)
+        rows = f.loss.value(one, f.labels) - f.loss.value(two, f.labels) - linear
+        return self._mean(rows) + 0.5 * self.mu * inner(h, h)
+
+    def _mean(self, rows: Array) -> float:
+        xp, w = namespace(rows), self.sum.weights
+        return float(xp.sum(rows if w is None else rows * w, dtype=xp.float64)) / self.sum.n
+
+
+def _softmax_bend(z: Array, t: Array) -> Array:
+    """(diag(p) − ppᵀ) t per row, p = softmax(z)"""
+    xp = namespace(z)
+    p = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
+    p = p / xp.sum(p, axis=-1, keepdims=True)
+    return p * (t - xp.sum(p * t, axis=-1, keepdims=True))

@@ -1,0 +1,94 @@
+"""What a regularizer's r1 is made of, for sub-solvers that must know more than its prox."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..regularizers import L2, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
+from ..regularizers.units import ENTRIES, Entries, Lists
+from ..regularizers.weighted import Kinked
+
+
+class Parts(NamedTuple):
+    """r1(x) = Σ c |x| + m/2 x² over entries, or Σ c_j ‖x_j‖ + m_j/2 ‖x_j‖² over rows, and low ≤ x ≤ high.
+
+    All arrays are (d, k), for x (d,) with k = 1; over rows there are no bounds and c, m are constant in each row.
+    """
+
+    c: NDArray[np.float64]
+    m: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    rows: bool
+
+
+def kink_of(r: Regularizer) -> WeightedL1 | None:
+    """The weighted l1 that is r1, or the kinked half of an elastic net."""
+    if isinstance(r, Reweighted):
+        r = r.of
+    if isinstance(r, ElasticNet):
+        r = r.kinked
+    return r.kink if isinstance(r, Kinked) else r if isinstance(r, WeightedL1) else None
+
+
+def blocks(r: Regularizer) -> bool:
+    """Whether r1 falls apart into blocks of features: then its prox takes a step for every feature."""
+    if isinstance(r, Except):
+        return blocks(r.of)
+    return isinstance(r, (Zero, L2, Box)) or kink_of(r) is not None or hasattr(r, "parts")
+
+
+def separable(r: Regularizer) -> bool:
+    """Whether `parts` knows r1: entries or rows, no groups of several features."""
+    if isinstance(r, Except):
+        return separable(r.of)
+    kink = kink_of(r)
+    return blocks(r) and (kink is None or not isinstance(kink.units, Lists))
+
+
+def smooth(r: Regularizer) -> bool:
+    """Whether r1 is 0 or a half square."""
+    return smooth(r.of) if isinstance(r, Except) else isinstance(r, (Zero, L2))
+
+
+def homogeneous(r: Regularizer) -> bool:
+    """Whether r1(tx) = t r1(x) for t > 0: a weighted l1 or a cone. A regularizer may also say so itself."""
+    if isinstance(r, Except):
+        return homogeneous(r.of)
+    if isinstance(r, Box):
+        return all(bool(np.all((b == 0.0) | np.isinf(b))) for b in map(np.asarray, r.bounds))
+    if isinstance(r, ElasticNet):
+        return r.mu == 0.0
+    return isinstance(r, Zero) or kink_of(r) is not None or bool(getattr(r, "homogeneous", False))
+
+
+def parts(r: Regularizer, shape: tuple[int, ...]) -> Parts:
+    """The parts of a separable r1, for x of this shape. A regularizer of one's own may have a method `parts(shape)`."""
+    if hasattr(r, "parts"):
+        own: Parts = r.parts(shape)
+        return own
+    if isinstance(r, Except):
+        head, last = parts(r.of, (shape[0] - r.last, *shape[1:])), r.last
+        free = (0.0, 0.0, -math.inf, math.inf)
+        wide = [np.concatenate([a, np.full((last, a.shape[1]), b)]) for a, b in zip(head[:4], free, strict=True)]
+        return Parts(wide[0], wide[1], wide[2], wide[3], head.rows)
+    x = np.zeros(shape)
+    c: Any = 0.0
+    m: Any = 0.0
+    low: Any = -math.inf
+    high: Any = math.inf
+    rows, kink = False, kink_of(r)
+    if kink is not None:
+        c, rows = kink.units.fit(kink.c, x), x.ndim == 2 and not isinstance(kink.units, Entries)
+    if isinstance(r, ElasticNet):
+        m = r.mu if r.weights is None else r.mu * ENTRIES.fit(r.weights, x)
+    elif isinstance(r, L2):
+        m = r.lam
+    elif isinstance(r, Box):
+        low, high = (ENTRIES.fit(b, x) for b in r.bounds)
+    full = [np.array(np.broadcast_to(a, shape), np.float64).reshape(shape[0], -1) for a in (c, m, low, high)]
+    return Parts(full[0], full[1], full[2], full[3], rows)

@@ -1,0 +1,106 @@
+"""Variance-reduced proximal gradients for a G that is itself a large sum."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..convex import Convex, Mean
+from ..draw import Draw
+from ..errors import require_count
+from ..regularizers import Regularizer
+from ..sums import Cost
+from ..xp import Array, namespace
+from .base import Best, Inner, Solver, finite, nowhere, rounding
+
+_SEED = 0x53565247  # away from the seeds that people choose: inner and outer draws must not be the same rows
+
+
+@dataclass(frozen=True)
+class InnerSVRG(Solver):
+    """x⁺ = prox_{s r1}(x − s (∇f_B(x) − ∇f_B(a) + ∇f(a) + μx − y)),   a ← x at the end of an epoch.
+
+    The full gradient at every anchor a is also the certificate there. What a component's gradient was at the anchor is
+    remembered (one number a row), so that a step visits each of its b rows once. Needs ρ > 0.
+    """
+
+    name = "svrg"
+    b: int | None = None  # 2 L_component/L, at most ⌈√N⌉
+    epochs: int = 400
+    seed: int = _SEED
+    start: int = 0  # its first draw
+
+    def __post_init__(self) -> None:
+        if self.b is not None:
+            require_count("b", self.b)
+        require_count("epochs", self.epochs)
+
+    def at(self, draw: Draw) -> InnerSVRG:
+        """The same with draws of its own for step t of a run."""
+        return replace(self, seed=draw.seed ^ _SEED, start=draw.t << 24)
+
+    def takes(self, G: Convex, r: Regularizer) -> bool:
+        return isinstance(G, Mean) and G.rho + r.rho > 0.0 and math.isfinite(G.L)
+
+    def worth(self, G: Convex, r: Regularizer) -> bool:
+        """Whether an epoch of about one pass gains more than a few steps with full gradients."""
+        many = isinstance(G, Mean) and G.components >= 10_000
+        return many and self.takes(G, r) and G.L_component <= G.components * (G.rho + r.rho)  # type: ignore[attr-defined]
+
+    def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
+        self.demand(G, r)
+        assert isinstance(G, Mean)
+        if not finite(y, warm):
+            return nowhere(warm)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._solve(G, r, y, warm, tol)
+
+    def _batch(self, G: Mean) -> int:
+        """2 L_component/L: from there on a batch is about as smooth as G, and more rows only cost more."""
+        even = 2.0 * G.L_component / max(G.L - G.mu, 1e-300)
+        return int(min(math.isqrt(G.components - 1) + 1, max(32.0, even)))
+
+    def _solve(self, G: Mean, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
+        f, n = G.sum, G.components
+        b = min(n, self.b or self._batch(G))
+        L = ((b - 1) * (G.L - G.mu) + G.L_component) / b + G.mu  # expected smoothness of a batch
+        step = 1.0 / (3.0 * L)
+        anchor, spent, t = warm, 0, 0
+        best = Best(warm, math.inf)
+        for epoch in range(self.epochs):
+            slopes = f.all().slopes(anchor)
+            full = f.all().pull(slopes)
+            spent += n
+            own = full + G.mu * anchor
+            if not finite(own):
+                anchor, step = best.x, 0.5 * step
+                if epoch == 0:
+                    return nowhere(warm, Cost(spent, spent))
+                continue
+            residual = r.distance(y - own, anchor)
+            worse = residual > 2.0 * best.residual
+            best.offer(anchor, residual)
+            if best.residual <= max(tol, rounding(y, own)) or best.stalled(16 * epoch):
+                break
+            if worse:  # the step was too long for these rows
+                step *= 0.5
+                anchor = best.x
+                slopes = f.all().slopes(anchor)
+                full = f.all().pull(slopes)
+                spent += n
+            x, rest = anchor, full - y
+            length = min(math.ceil(n / b), max(8, math.ceil(4.0 / (step * (G.rho + r.rho)))))
+            for _ in range(length):
+                batch = f.sample(b, Draw(self.seed, self.start + t))
+                known = namespace(slopes).take(slopes, batch.rows, axis=0)
+                g = batch.pull(batch.slopes(x) - known) + rest + G.mu * x
+                x = r.prox(x - step * g, step)
+                t += 1
+            spent += length * b
+            anchor = x
+        return Inner(namespace(best.x).asarray(best.x, copy=True), best.residual, t, Cost(spent, spent))
+
+
+svrg = InnerSVRG()

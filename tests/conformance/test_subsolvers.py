@@ -1,0 +1,371 @@
+"""Every sub-solver under the laws, and against CVXPY on random programs of every class that it takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from programs import PARTS, PENALTIES, Program, mean, program
+
+import dcopt
+from dcopt.convex import Diagonal, Mean, Quadratic, Radial, ScaledIdentity, Shifted, least_squares
+from dcopt.draw import Draw
+from dcopt.errors import BadSettings, CannotSolve
+from dcopt.laws.base import LawBroken, run
+from dcopt.laws.subsolvers import LAWS
+from dcopt.losses import Logistic, Quartic, Squared
+from dcopt.regularizers import L1, L2, SCAD, Box, Convex, ElasticNet, Except, Nonnegative, TopK, Zero, reweighted
+from dcopt.subproblems import (
+    FISTA,
+    SUBPROBLEMS,
+    Inner,
+    InnerSVRG,
+    Solver,
+    cd,
+    choose,
+    direct,
+    fista,
+    newton_cg,
+    oracle,
+    prox,
+    radial,
+    rounding,
+    subsolver,
+    svrg,
+)
+
+OURS = {name: solver for name, solver in SUBPROBLEMS.items() if name != "oracle"}
+TOL = 1e-8
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", SUBPROBLEMS)
+def test_law(name, law):
+    LAWS[law](SUBPROBLEMS[name])
+
+
+# ---- against CVXPY
+
+
+def agrees(part: str, penalty: str, seed: int) -> float:
+    """Every sub-solver that takes the program, against CVXPY's own value; the largest difference."""
+    p = program(part, penalty, seed)
+    found = oracle.solve(p.G, p.r, p.y)
+    assert found is not None
+    theirs, least = found
+    worst, taken = 0.0, 0
+    for name, solver in OURS.items():
+        if not solver.takes(p.G, p.r):
+            continue
+        taken += 1
+        inner = solver(p.G, p.r, p.y, warm=p.warm, tol=TOL)
+        off = abs(p.value(inner.x) - least)
+        assert off <= 1e-6 * max(1.0, abs(least)), (name, seed, off)
+        assert inner.residual <= TOL, (name, seed, inner)
+        assert p.residual(inner.x) <= inner.residual + 100 * rounding(p.y, p.G.grad(inner.x)), (name, seed)
+        # what a residual means: nothing is lower by more than residual × distance, CVXPY's point neither
+        assert p.value(inner.x) - least <= inner.residual * np.linalg.norm(inner.x - theirs) + 1e-6, (name, seed)
+        worst = max(worst, off)
+    assert taken >= 1
+    return worst
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("part", PARTS)
+def test_agrees_with_the_oracle(part, penalty):
+    for seed in range(6):
+        agrees(part, penalty, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("part", PARTS)
+def test_agrees_with_the_oracle_on_a_hundred(part, penalty):
+    for seed in range(100, 200):
+        agrees(part, penalty, seed)
+
+
+# ---- which one
+
+
+def test_the_choice_is_made_from_what_g_and_r_declare():
+    draw, l1, lists = np.random.default_rng(0), L1(0.1), L1(0.1, groups=[[0, 3], [1, 2]])
+    Q, D, R, M = Quadratic(np.eye(4)), Diagonal(np.ones(4)), Radial(1.0, 1.0), mean(Logistic(), draw, 4)
+    quartic = mean(Quartic(), draw, 4)
+    expected = [
+        (ScaledIdentity(1.0), lists, prox), (D, l1, prox), (D, lists, prox), (D, Box(-1, 1), prox),
+        (R, l1, radial), (R, lists, radial), (R, Nonnegative(), radial), (R, Zero(), radial), (R, SCAD(0.1), radial),
+        (R, Except(l1), radial), (R, Box(-1, 1), fista), (R, ElasticNet(0.1, 0.1), fista), (R, L2(0.1), newton_cg),
+        (Q, Zero(), direct), (Q, L2(0.1), direct), (Q, l1, cd), (Q, reweighted(SCAD(0.1)), cd), (Q, Box(-1, 1), cd),
+        (Q, Except(l1), cd), (Q, TopK(0.1, 2), cd), (Q, lists, fista), (M, Zero(), newton_cg), (M, L2(0.1), newton_cg),
+        (M, Except(L2(0.1)), newton_cg), (M, l1, fista), (quartic, Zero(), newton_cg), (quartic, l1, fista),
+        (Shifted(R, 1.0), l1, fista), (Shifted(R, 1.0), Zero(), newton_cg),
+    ]  # fmt: skip
+    for G, r, solver in expected:
+        assert choose(G, r) is solver, (G, r)
+        assert solver.takes(G, r)
+
+
+def test_a_large_sum_with_a_strongly_convex_part_gets_the_stochastic_one():
+    A = np.random.default_rng(0).normal(size=(20_000, 3))
+    f = dcopt.erm(A, np.sign(A[:, 0]), "logistic").f
+    assert choose(Mean(f, 0.1), L1(0.01)) is svrg
+    assert choose(Mean(f, 0.0), L1(0.01)) is fista  # not strongly convex
+    assert choose(Mean(f, 1e-5), L1(0.01)) is fista  # worse conditioned than N
+
+
+def test_names_and_callables():
+    assert subsolver("fista") is fista and subsolver(prox) is prox
+
+    def mine(G, r, y, warm, tol):
+        return Inner(warm, 0.0, 0)
+
+    assert subsolver(mine) is mine
+    with pytest.raises(BadSettings, match="fista"):
+        subsolver("fitsa")
+    with pytest.raises(BadSettings, match="callable"):
+        subsolver(3)
+
+
+def test_what_a_sub_solver_does_not_take_it_refuses():
+    y = np.ones(2)
+    R = Radial(1.0, 1.0)
+    for solver, G in ((prox, Quadratic(np.eye(2))), (radial, ScaledIdentity(1.0)), (cd, R), (direct, R)):
+        with pytest.raises(CannotSolve, match="fista"):
+            solver(G, L1(0.1), y, warm=y, tol=1e-6)
+    with pytest.raises(CannotSolve):
+        newton_cg(Radial(1.0, 1.0), L1(0.1), y, warm=y, tol=1e-6)
+    with pytest.raises(CannotSolve):
+        svrg(mean(Squared(), np.random.default_rng(0), 2, mu=0.0), L1(0.1), y, warm=y, tol=1e-6)
+
+
+# ---- hard ones
+
+
+def test_coordinate_descent_on_an_ill_conditioned_gram():
+    """Condition 1e8: coordinates alone would need that many passes, the linear system of the support does not."""
+    draw = np.random.default_rng(3)
+    q = np.linalg.qr(draw.normal(size=(60, 60)))[0]
+    Q = q * np.logspace(0, -8, 60) @ q.T
+    G, y = Quadratic(0.5 * (Q + Q.T)), Q @ draw.normal(size=60)
+    for r in (L1(1e-4), Nonnegative(), Box(-0.5, 0.5), ElasticNet(1e-4, 1e-6)):
+        p = Program(G, r, y, np.zeros(60))
+        inner = cd(*p[:3], warm=p.warm, tol=1e-13)
+        assert inner.residual <= 1e-12 and p.residual(inner.x) <= 1e-12, (r, inner.residual, inner.steps)
+
+
+def test_more_features_than_rows():
+    draw = np.random.default_rng(4)
+    A = sp.random_array((30, 80), density=0.3, rng=draw, format="csr")
+    G, y = least_squares(A, draw.normal(size=30)), np.zeros(80)
+    assert G.rho == 0.0
+    for r in (L1(0.01), L1(0.01, weights=draw.random(80) + 0.1)):
+        one, two = (solver(G, r, y, warm=np.zeros(80), tol=1e-9) for solver in (cd, fista))
+        assert max(one.residual, two.residual) <= 1e-9
+        values = [G.value(i.x) + r.r1(i.x) for i in (one, two)]
+        assert values[0] == pytest.approx(values[1], abs=1e-7)
+        assert 0 < np.count_nonzero(one.x) < 40
+
+
+@pytest.mark.parametrize("solver", [fista, cd, direct, newton_cg, oracle], ids=lambda s: s.name)
+def test_without_a_minimizer_the_residual_says_so(solver):
+    """y outside the range of Q: dist(y, range) stays, from every start, and the answer comes."""
+    draw = np.random.default_rng(5)
+    B = draw.normal(size=(3, 8))
+    G = Quadratic(B.T @ B)
+    y = draw.normal(size=8)
+    away = y - B.T @ np.linalg.lstsq(B.T, y, rcond=None)[0]
+    for warm in (np.zeros(8), draw.normal(size=8)):
+        inner = solver(G, Zero(), y, warm=warm, tol=1e-8)
+        assert np.isfinite(inner.x).all()
+        assert inner.residual >= np.linalg.norm(away) * (1 - 1e-9)
+        assert G.grad(inner.x).shape == (8,) and inner.residual == pytest.approx(np.linalg.norm(y - G.grad(inner.x)))
+        if solver in (fista, direct):  # and these go as far as one can
+            assert inner.residual <= np.linalg.norm(away) * 1.01
+
+
+def test_without_a_minimizer_behind_a_kink_or_a_bound():
+    """l1 does not hold a slope above lam, a half line no slope along it."""
+    G, y, warm = Quadratic(np.diag([1.0, 0.0])), np.array([1.0, 0.5]), np.zeros(2)
+    for r, left in ((L1(0.2), 0.3), (Nonnegative(), 0.5), (L1(0.2, groups="rows"), 0.3)):
+        for solver in (cd, fista):
+            assert solver(G, r, y, warm=warm, tol=1e-9).residual == pytest.approx(left, rel=1e-6)
+    for r in (L1(0.5), Box(-1.0, 1.0)):  # these hold it
+        assert cd(G, r, y, warm=warm, tol=1e-9).residual <= 1e-9
+    assert cd(G, Box(-1.0, 1.0), y, warm=warm, tol=1e-9).x[1] == 1.0
+    linear = Quadratic(np.zeros((2, 2)), np.array([1.0, 0.0]))  # no curvature at all
+    for solver in (cd, fista):
+        assert solver(linear, Zero(), 0 * y, warm=warm, tol=1e-9).residual == pytest.approx(1.0)
+
+
+def test_the_infimum_of_a_logistic_mean_is_at_infinity():
+    """Separable data: gradients vanish on the way out, and the answer is finite and true."""
+    A = np.array([[1.0], [2.0]])
+    f = dcopt.erm(A, np.array([1, 0]), "logistic").f
+    f = type(f)(f.a, f.loss, np.array([1.0, 1.0]))
+    p = Program(Mean(f), Zero(), np.zeros(1), np.zeros(1))
+    for solver in (newton_cg, fista):
+        inner = solver(*p[:3], warm=p.warm, tol=1e-4)
+        assert np.isfinite(inner.x).all() and p.residual(inner.x) <= inner.residual * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["fista", "newton-cg"])
+@pytest.mark.parametrize("far", [1e-8, 1.0, 1e6])
+def test_unbounded_curvature_from_any_start(name, far):
+    """A quartic mean from very near and very far: backtracking finds the step."""
+    draw = np.random.default_rng(6)
+    G = mean(Quartic(), draw, 5)
+    p = Program(G, Zero(), draw.normal(size=5), far * draw.normal(size=5))
+    inner = SUBPROBLEMS[name](*p[:3], warm=p.warm, tol=1e-9)
+    assert inner.residual <= 1e-9 and p.residual(inner.x) <= 1e-9
+
+
+def test_a_cap_is_kept_and_seen():
+    p = program("quadratic", "l1", 0)
+    inner = FISTA(steps=3)(*p[:3], warm=p.warm, tol=1e-9)
+    assert inner.steps == 3 and inner.residual > 1e-9 and p.residual(inner.x) == pytest.approx(inner.residual)
+
+
+def test_tolerance_zero_ends_at_the_level_of_rounding():
+    """What the gap asks for."""
+    for part in ("quadratic", "mean-logistic", "mean-quartic", "radial"):
+        for penalty in ("l1", "zero", "box"):
+            p = program(part, penalty, 1)
+            inner = choose(p.G, p.r)(*p[:3], warm=p.warm, tol=0.0)
+            assert inner.residual <= 1e-12 * (1 + np.linalg.norm(p.y)), (part, penalty, inner.residual)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "zero", "l1-rows"])
+@pytest.mark.parametrize("part", ["identity", "diagonal", "quadratic", "radial"])
+def test_single_precision_stays(part, penalty):
+    p = program(part, penalty, 2)
+    for name, solver in SUBPROBLEMS.items():
+        if solver.takes(p.G, p.r):
+            inner = solver(p.G, p.r, p.y.astype(np.float32), warm=p.warm.astype(np.float32), tol=1e-4)
+            assert inner.x.dtype == np.float32, name
+            assert p.residual(inner.x.astype(np.float64)) <= 1e-4 + 1e-5, name
+
+
+# ---- what it costs
+
+
+def test_component_gradients_are_counted():
+    """Every row visited is counted, by a sum that counts its rows."""
+    draw = np.random.default_rng(7)
+    G = mean(Logistic(), draw, 4)
+    seen = 0
+
+    class Counted:
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __getattr__(self, verb):
+            return getattr(self.rows, verb)
+
+        def dot(self, x, rows=None):
+            nonlocal seen
+            seen += self.rows.shape[0] if rows is None else len(rows)
+            return self.rows.dot(x, rows)
+
+    f = G.sum
+    H = Mean(type(f)(Counted(f.a), f.loss, f.labels, f.weights, f.classes), G.mu)
+    assert pytest.approx(G.L) == H.L and H.smoothness is H.smoothness
+    y, warm = draw.normal(size=4), np.zeros(4)
+    for solver, r in ((fista, L1(0.1)), (svrg, L1(0.1)), (newton_cg, Zero())):
+        seen = 0
+        inner = solver(H, r, y, warm=warm, tol=1e-8)
+        assert inner.residual <= 1e-8
+        if solver is newton_cg:  # a product with the Hessian is two looks at the rows, counted as one gradient
+            assert 0.5 * seen <= inner.cost.gradients <= seen
+        else:
+            assert inner.cost.gradients == inner.cost.paper == seen
+    assert fista(Quadratic(np.eye(4)), L1(0.1), y, warm=warm, tol=1e-8).cost == (0, 0)
+
+
+def test_the_draws_of_a_step_are_its_own():
+    p = program("mean-logistic", "l1", 3)
+    one, two, three = (svrg.at(Draw(*at)) for at in ((0, 1), (0, 2), (1, 1)))
+    xs = [solver(*p[:3], warm=p.warm, tol=1e-5).x for solver in (one, two, three, svrg.at(Draw(0, 1)))]
+    assert np.array_equal(xs[0], xs[3]) and not np.array_equal(xs[0], xs[1]) and not np.array_equal(xs[0], xs[2])
+    with pytest.raises(BadSettings):
+        InnerSVRG(b=0)
+
+
+# ---- sub-solvers that lie
+
+
+@dataclass(frozen=True)
+class Wrong(Solver):
+    what: str = ""
+
+    def takes(self, G, r):
+        return False if self.what == "nothing" else fista.takes(G, r)
+
+    def __call__(self, G, r, y, warm, tol):
+        if self.what == "writes":
+            warm *= 0.5
+        if self.what == "nan":
+            y = np.where(np.isfinite(y), y, 0.0)
+        if self.what == "infimum" and r == Zero() and G.rho == 0.0:
+            return Inner(np.ones_like(y), 0.0, 1)
+        if self.what == "stops":
+            return Inner(warm.copy(), r.distance(y - G.grad(warm), warm), 0)
+        inner = fista(G, r, y, warm=warm, tol=tol)
+        if self.what == "claims":
+            return inner._replace(x=r.prox(inner.x + 1e-3, 1e-3))
+        if self.what == "worse":
+            far = r.prox(inner.x + 1.0, 1.0)
+            return inner._replace(x=far, residual=r.distance(y - G.grad(far), far) * 1e-3)
+        if self.what == "slow":
+            return inner._replace(steps=inner.steps if inner.steps else 10_000)
+        return inner
+
+
+LIES = {
+    "nothing": "takes none",
+    "claims": "residual-is-true",
+    "stops": "tolerance-is-met",
+    "worse": "minimizer-beats-perturbations",
+    "slow": "warm-start-is-never-worse",
+    "nan": "nan-is-not-silent",
+    "infimum": "no-minimizer-is-said",
+    "writes": "arguments-stay",
+}
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_a_sub_solver_that_lies_is_found_out(what):
+    with pytest.raises(LawBroken, match=LIES[what]):
+        run(LAWS, Wrong(what))
+
+
+def test_check_finds_the_laws_of_a_sub_solver():
+    assert dcopt.check(fista) == list(LAWS)
+
+
+def test_a_regularizer_of_ones_own_is_solved_by_fista_and_may_say_more():
+    """The ball: any prox will do. A cone that says it is one gets the closed form."""
+
+    class Ball(Convex):
+        def r1(self, x):
+            return 0.0 if np.linalg.norm(x) <= 1.0 + 1e-12 else math.inf
+
+        def prox(self, v, step):
+            return v / max(1.0, float(np.linalg.norm(v)))
+
+        def distance(self, u, x):
+            size = float(np.linalg.norm(x))
+            if size < 1.0 - 1e-9:
+                return float(np.linalg.norm(u))
+            return float(np.linalg.norm(u - max(0.0, float(np.sum(u * x))) * x / size**2))
+
+    class Ray(Nonnegative):
+        homogeneous = True
+
+    Q = Quadratic(np.diag([1.0, 0.1]))
+    assert choose(Q, Ball()) is fista and choose(Radial(1.0, 1.0), Ray()) is radial
+    inner = fista(Q, Ball(), np.array([1.0, 1.0]), warm=np.zeros(2), tol=1e-10)
+    assert inner.residual <= 1e-10 and np.linalg.norm(inner.x) == pytest.approx(1.0)
