@@ -5,17 +5,19 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import sys
 
 import first_solve
 import numba
 import numpy
 import scipy
 import step
+import stream
 
 if __name__ == "__main__":
     print(
         f"{datetime.date.today()}, Python {platform.python_version()}, NumPy {numpy.__version__}, "
         f"SciPy {scipy.__version__}, Numba {numba.__version__}, {platform.machine()}, {os.cpu_count()} cores\n"
     )
-    for part in (step, first_solve):
+    for part in (step, first_solve, stream) if "--all" in sys.argv else (step, first_solve):
         print("\n".join(part.main()), end="\n\n")

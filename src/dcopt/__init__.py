@@ -4,7 +4,7 @@ min F(x) = G(x) − H(x) + r1(x) − r2(x), with H a mean of many components: DC
 with, scikit-learn-sized problems to streams, and never CONVERGED without a recomputed certificate.
 """
 
-from . import estimators, losses, measures, regularizers
+from . import estimators, losses, measures, problems, regularizers
 from .data.datasets import load_dataset, load_libsvm
 from .errors import BadInput, BadSettings, CannotSolve, DcoptError, NeedsFiniteSum
 from .laws import LawBroken, check
@@ -42,6 +42,7 @@ __all__ = [
     "losses",
     "measures",
     "plan",
+    "problems",
     "regularizers",
     "solve",
     "stream",

@@ -259,7 +259,7 @@ def _plan(
 
 def _scene(P: Problem) -> tuple[Scene, tuple[Known, ...]]:
     c = P.constants
-    lanczos = "Lanczos on the rows, rounded up by 1e-6"
+    lanczos = "Lanczos on the rows, rounded up by 1e-6" if P.n is not None else c.how
     origin = {
         "rho_phi": "strong convexity of G plus that of r1",
         "rho_H": "κ − L̄",
@@ -291,21 +291,23 @@ def _D0(P: Problem, D0: float | None, x0: Any) -> tuple[Known, ...]:
         require_number("D0", D0, 0.0)
         return (Known("D0", float(D0), "given"),)
     low = P.lower_bound
-    if low is None or P.n is None:
+    if low is None:
         raise BadSettings("D0", None, "a bound on F(x0) − inf F: it is not known for this problem")
     F = P.examine(check.point(x0, P.shape, P.dtype)).F
-    return (Known("D0", F - low, f"F(x0) = {F:.6g} minus the lower bound {low:g}"),)
+    seen = "" if P.n is not None else f" (on {P.known.n} held-out samples)"
+    return (Known("D0", F - low, f"F(x0) = {F:.6g}{seen} minus the lower bound {low:g}"),)
 
 
 def _sigma(P: Problem, sigma: float | None, x0: Any) -> tuple[Known, ...]:
     if sigma is not None:
         require_number("sigma", sigma, 0.0)
         return (Known("sigma", float(sigma), "given"),)
-    if not isinstance(P.f, LinearSum):
+    f = P.known  # the sum itself, or what is held out of a stream
+    if P.f is None or not isinstance(f, LinearSum):
         raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
     x = check.point(x0, P.shape, P.dtype)
-    m = min(_SAMPLE, P.f.n)
-    squares = gradient_squares(P.f, x, Draw(0, 0).rows(P.f.n, m, "distinct"))
+    m = min(_SAMPLE, f.n)
+    squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))
     value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
     spread = error / (2 * value) if value else 0.0
     return (Known("sigma", value + 2 * spread, f"estimated at x0 from {m} components: {value:.4g} ± {spread:.2g}"),)

@@ -16,7 +16,6 @@ from .losses import Loss
 from .sums import LinearBatch, LinearSum
 from .xp import Array
 
-
 _ROUNDING = 1.0 + 1e-6  # rows that were scaled to one length differ by rounding
 
 

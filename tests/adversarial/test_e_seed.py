@@ -34,7 +34,7 @@ def paths():
     for form in (np.asarray, sp.csr_array):
         for loss, labels in (("squared-sigmoid", y), ("softmax", rng2(3))):
             P = dcopt.erm(form(X), labels, loss, dcopt.regularizers.Exponential(lam=1e-3, alpha=5.0), intercept=True)
-            for method in dcopt.METHODS:
+            for method in (m for m in dcopt.METHODS if m != "pdcae"):  # needs a convex f
                 r = dcopt.solve(P, method, passes=6, seed=11, output="uniform")
                 last = dcopt.solve(P, method, passes=6, seed=11)
                 told = (r.x.tobytes() + last.x.tobytes() + repr((last.spent, last.steps, last.trace["F"])).encode())
@@ -70,7 +70,7 @@ def _bits(P: dcopt.Problem, method: Any, seed: int, **options: Any) -> tuple[Any
 def test_e1_twice_here_and_twice_elsewhere() -> None:
     """E7 as well: random hashes, other import orders, one thread."""
     here = _here()
-    assert len(here) == 4 * len(METHODS) and here == _here()
+    assert len(here) == 4 * (len(dcopt.METHODS) - 1) and here == _here()
     assert here == _elsewhere(PYTHONHASHSEED="random")
     unusual = (
         "import random, numba, sklearn, scipy.special, dcopt.laws, dcopt.solve, dcopt.losses.softmax\nrandom.seed(1)\n"

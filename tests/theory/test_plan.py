@@ -206,3 +206,21 @@ def test_the_papers_choice_on_a9a() -> None:
     assert [row.method for row in table.rows][-1] == "dca-page" and len(table.rows) == 7
     assert table.cheapest.method in ("dca-page", "mm-sarah")
     assert math.isfinite(sum(row.best_gradients for row in table.rows))
+
+
+def test_a_plan_for_a_stream_estimates_what_is_not_given() -> None:
+    """D0, σ and the constants come from the held-out sample, and say so; the plan can be run."""
+    rng = np.random.default_rng(0)
+
+    def draw(b: int) -> tuple[np.ndarray, np.ndarray]:
+        X = rng.uniform(-1.0, 1.0, (b, 4))
+        return X, np.where(X[:, 0] + 0.3 * rng.standard_normal(b) > 0, 1, -1)
+
+    P = dcopt.stream(draw, "logistic", Exponential(lam=0.01, alpha=2.0), classes=[-1, 1])
+    plan = dcopt.plan(P, 0.5, "criticality", "online")
+    how = {known.name: known.how for known in plan.constants}
+    assert "held-out" in how["D0"] and "estimated" in how["sigma"] and "1024 samples" in how["L_v"]
+    assert plan.violated == () and plan.b is not None
+    result = dcopt.solve(P, plan, seed=0)
+    assert result.steps == plan.T and result.certificate.at == "1024"
+    assert result.certificate.value <= plan.eps

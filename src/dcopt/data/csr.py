@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import csr_kernels as kernels
+kernels: Any = None  # csr_kernels, from the first matrix on: Numba costs a third of a second to import
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,9 @@ class CsrRows:
     d: int
 
     def __post_init__(self) -> None:
+        global kernels
+        if kernels is None:
+            from . import csr_kernels as kernels
         self._get_ready("vector")
 
     def _get_ready(self, use: str) -> bool:
