@@ -16,6 +16,7 @@ from .subproblems import Subsolver, choose
 from .subproblems.boosted import Boosted
 from .subproblems.staged import StagedSPG, StagedSVRG
 from .sums import KnownSquare, LinearSum
+from .theory import Scene, shift_for, spread
 
 
 @runtime_checkable
@@ -66,9 +67,18 @@ class Method:
         if P.n is None:
             return P, self.stream  # type: ignore[return-value]  # seen above
         estimator = self.estimator(P.n)
+        if P.f is None and isinstance(estimator, PAGE) and P.constants.L_v is not None:
+            P = P.shift(_needed_shift(P, estimator))  # a general G need not leave PAGE the descent that (S) has
         if P.f is None and isinstance(estimator, SAGA):
             estimator = replace(estimator, quadratic="outside")  # the h_i are given: nothing to put inside
         return P, estimator
+
+
+def _needed_shift(P: Problem, page: PAGE) -> float:
+    """The smallest η for which PAGE's corrections keep the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
+    c = P.constants
+    scene = Scene(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
+    return shift_for(scene, spread(page.p, page.b_small) * scene.L_v)
 
 
 def _floor(value: float) -> int:

@@ -121,6 +121,7 @@ def test_the_gram_quartic_is_a_norm_to_the_fourth():
         assert np.sum(G.grad(Z) * W) == pytest.approx(grad, rel=1e-6, abs=1e-6)
         bend = (G.grad(Z + t * W) - G.grad(Z - t * W)) / (2 * t)
         np.testing.assert_allclose(G.hess_dot(Z, W), bend, rtol=1e-6, atol=1e-7)
+        assert G.bregman(W, Z) == pytest.approx(G.value(W) - G.value(Z) - np.sum(G.grad(Z) * (W - Z)), rel=1e-9)
     assert G.shift(0.3).rho == pytest.approx(0.5)
 
 
@@ -210,7 +211,7 @@ def test_what_is_not_convex_is_found():
     X, _ = rows()
     H = ConvexSum(problems.pca(X).H.a, Squared(), np.zeros(30))
     with pytest.raises(LawBroken, match="G-is-convex"):
-        run(LAWS, Problem(Upside(), H, Zero()))
+        dcopt.check(Problem(Upside(), H, Zero()))
     f = ConvexSum(H.a, Logistic(), np.sign(X[:, 0]))
     with pytest.raises(LawBroken, match="H-is-convex"):
         run(LAWS, Problem(ScaledIdentity(1e-3), r=Zero(), f=f))

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
-
 from ..experiments.paper import PAPER, F_at, at_hand, runs
+from ..state import Result
 
 
 def tables(passes: float, seed: int) -> None:
-    """One table a data set: F at quarters of the budget; gap, non-zeros and seconds at the end."""
-    console = Console()
+    """One table a data set, 79 columns: F at quarters of the budget; gap, non-zeros and seconds at the end."""
     marks = [passes * quarter / 4 for quarter in range(5)]
     experiments = at_hand()
     if experiments[0] not in PAPER:
-        console.print("a9a, w8a and dna.scale are not in DCOPT_DATA: the sets that ship with scikit-learn instead.")
+        print("a9a, w8a, dna.scale are not in DCOPT_DATA: sets of scikit-learn instead.\n")
     for experiment in experiments:
         P = experiment.problem()
-        title = f"{experiment.dataset}: N = {P.n}, x {P.shape}, {experiment.loss}, exponential λ = 1/N, α = 5"
-        caption = f"F after so many honestly counted passes; gap, non-zeros and seconds at the end; seed {seed}"
-        table = Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=SIMPLE)
-        table.add_column("method", no_wrap=True)
-        for name in (*(f"{mark:g}" for mark in marks), "gap", "nnz", "s"):
-            table.add_column(name, justify="right", no_wrap=True)
+        shape = f"N = {P.n}, x {P.shape}"
+        print(f"{experiment.dataset}: {shape}, {experiment.loss}, exponential λ = 1/N, α = 5, seed {seed}")
+        print("F after so many honestly counted passes; gap, non-zeros and seconds at the end\n")
+        print("method    " + "".join(f"{mark:9g}" for mark in marks) + "      gap   nnz     s")
         for result in runs(P, passes, seed):
-            values = [f"{F_at(result.trace, mark):.5f}" for mark in marks]
-            gap, nnz = f"{result.certificate.value:.1e}", str(result.certificate.nnz)
-            table.add_row(result.method, *values, gap, nnz, f"{result.seconds:.2f}")
-        console.print(table)
+            print(_line(result, marks), flush=True)
+        print()
+
+
+def _line(result: Result, marks: list[float]) -> str:
+    end = result.certificate
+    values = [F_at(result.trace, mark) for mark in marks[:-1]] + [end.F]
+    last = f"  {end.value:.1e} {end.nnz:5d} {result.seconds:5.2f}"
+    return f"{result.method:10}" + "".join(f"{F:9.5f}" for F in values) + last

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 from ..data.rows import RowMatrix
 from ..losses import Loss
+from ..problem import Problem
 from ..regularizers import Regularizer
 from .base import Law, LawBroken, run
 from .convex import LAWS as CONVEX_LAWS
 from .estimators import LAWS as ESTIMATOR_LAWS
 from .losses import LAWS as LOSS_LAWS
+from .problems import LAWS as PROBLEM_LAWS
 from .regularizers import LAWS as REGULARIZER_LAWS
 from .rows import LAWS as ROW_LAWS
 from .subsolvers import LAWS as SUBSOLVER_LAWS
@@ -22,6 +24,8 @@ def laws_for(component: object) -> Mapping[str, Law]:
         return LOSS_LAWS
     if isinstance(component, Regularizer):
         return REGULARIZER_LAWS
+    if isinstance(component, Problem):
+        return PROBLEM_LAWS
     if hasattr(component, "start") and hasattr(component, "step"):
         return ESTIMATOR_LAWS
     if hasattr(component, "tdot"):
@@ -30,12 +34,13 @@ def laws_for(component: object) -> Mapping[str, Law]:
         return CONVEX_LAWS
     if hasattr(component, "takes"):
         return SUBSOLVER_LAWS
-    kinds = "loss, regularizer, estimator, row matrix, convex part or sub-solver"
+    kinds = "loss, regularizer, estimator, row matrix, convex part, sub-solver or problem"
     raise TypeError(f"{type(component).__name__} is no {kinds}")
 
 
 def check(component: object) -> list[str]:
-    """Run every law that applies to your own loss, regularizer, estimator, row matrix, convex part G or sub-solver.
+    """Run every law that applies to your own loss, regularizer, estimator, row matrix, convex part G, sub-solver or
+    problem (of which G and H must be convex, and F what they make).
 
     Returns the names of the laws kept; raises LawBroken with every law that is not, and where that was seen.
 
@@ -49,6 +54,6 @@ def check(component: object) -> list[str]:
 
 
 __all__ = [
-    "CONVEX_LAWS", "ESTIMATOR_LAWS", "LOSS_LAWS", "REGULARIZER_LAWS", "ROW_LAWS", "SUBSOLVER_LAWS", "LawBroken",
-    "RowMatrix", "check", "laws_for",
+    "CONVEX_LAWS", "ESTIMATOR_LAWS", "LOSS_LAWS", "PROBLEM_LAWS", "REGULARIZER_LAWS", "ROW_LAWS", "SUBSOLVER_LAWS",
+    "LawBroken", "RowMatrix", "check", "laws_for",
 ]  # fmt: skip

@@ -1,0 +1,55 @@
+"""Problems as one-line constructors. A new one is a file and a line in each table, which puts it under the laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..problem import Problem
+from ..xp import Array
+from . import nmf as _nmf
+from . import pca as _pca
+from . import phase_retrieval as _phase
+from . import pu_learning as _pu
+from . import ramp_svm as _ramp
+from . import robust_regression as _robust
+from . import sparse_regression as _sparse
+from . import trimmed_lasso as _trimmed
+from .nmf import nmf, nmf_start
+from .pca import pca, pca_start
+from .phase_retrieval import phase_retrieval, spectral_start
+from .pu_learning import pu_learning
+from .ramp_svm import ramp_svm
+from .robust_regression import robust_regression, scale_of
+from .sparse_regression import largest_lam, sparse_regression
+from .trimmed_lasso import trimmed_lasso
+
+PROBLEMS: dict[str, Callable[[int], Problem]] = {  # name -> a small sample from a seed: the laws run on it
+    "phase-retrieval": _phase.sample,
+    "phase-retrieval:bregman": _phase.bregman_sample,
+    "nmf": _nmf.sample,
+    "nmf:bregman": _nmf.bregman_sample,
+    "pca": _pca.sample,
+    "robust-regression": _robust.sample,
+    "pu-learning": _pu.sample,
+    "sparse-regression": _sparse.sample,
+    "trimmed-lasso": _trimmed.sample,
+    "ramp-svm": _ramp.sample,
+}
+
+OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the same sample, in plain NumPy
+    "phase-retrieval": _phase.objective,
+    "phase-retrieval:bregman": _phase.objective,
+    "nmf": _nmf.objective,
+    "nmf:bregman": _nmf.objective,
+    "pca": _pca.objective,
+    "robust-regression": _robust.objective,
+    "pu-learning": _pu.objective,
+    "sparse-regression": _sparse.objective,
+    "trimmed-lasso": _trimmed.objective,
+    "ramp-svm": _ramp.objective,
+}
+
+__all__ = [
+    "OBJECTIVES", "PROBLEMS", "largest_lam", "nmf", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning",
+    "ramp_svm", "robust_regression", "scale_of", "sparse_regression", "spectral_start", "trimmed_lasso",
+]  # fmt: skip

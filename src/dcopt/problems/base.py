@@ -1,0 +1,104 @@
+"""What several problems share: sums that know their constants, and the sum of nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..constants import Smoothness, smoothness
+from ..convex import Quadratic
+from ..data import check
+from ..data.intercept import WithIntercept
+from ..data.rows import RowMatrix
+from ..draw import Draw, Sampling
+from ..errors import require
+from ..regularizers import Except, Regularizer, Zero
+from ..regularizers import regularizer as as_regularizer
+from ..sums import LinearSum
+from ..xp import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexSum(LinearSum):
+    """H(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) with the constants that a plan asks for."""
+
+    @cached_property
+    def smoothness(self) -> Smoothness:
+        return smoothness(self)
+
+    @property
+    def L_H(self) -> float:
+        return self.smoothness.Lbar
+
+    @property
+    def L(self) -> float:
+        """Average smoothness, for which L_v stands: E‖∇h_i(x) − ∇h_i(y)‖² is bounded by the same matrix"""
+        return self.smoothness.L_v
+
+    @property
+    def L_v(self) -> float:
+        return self.smoothness.L_v
+
+
+@dataclass(frozen=True, eq=False)
+class Nothing:
+    """H = 0, one component: then a pass is one convex program. It is its only batch."""
+
+    shape: tuple[int, ...]
+    dtype: Any = np.float64
+    n: int = 1
+    size: int = 1
+    rows: None = None
+    L_H: float = 0.0
+    L: float = 0.0
+    L_v: float = 0.0
+
+    def all(self) -> Nothing:
+        return self
+
+    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> Nothing:
+        return self
+
+    def grad(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+    def diff(self, x: Array, prev: Array) -> Array:
+        return np.zeros_like(x)
+
+    def value_grad(self, x: Array) -> tuple[float, Array]:
+        return 0.0, np.zeros_like(x)
+
+    def slopes(self, x: Array) -> Array:
+        return np.zeros((1, *x.shape), x.dtype)
+
+    def pull(self, c: Array) -> Array:
+        return np.zeros(c.shape[1:], c.dtype)
+
+
+def regression(
+    X: Any, y: Any, spec: str | Regularizer, intercept: bool, name: str = "regularizer"
+) -> tuple[RowMatrix, Array, Regularizer]:
+    """Rows, real targets and the regularizer."""
+    rows = check.as_rows(X)
+    targets = check.labels(y, rows.shape[0], "real", rows.dtype)[0]
+    rows, r = with_intercept(rows, spec, intercept, name)
+    return rows, targets, r
+
+
+def resolution(G: Quadratic) -> float:
+    """1e-10, or 1e-10 ‖q‖ where the numbers are large: a residual that rounding allows."""
+    return 1e-10 * max(1.0, float(np.linalg.norm(G.q)))
+
+
+def with_intercept(
+    rows: RowMatrix, spec: str | Regularizer, intercept: bool, name: str = "regularizer"
+) -> tuple[RowMatrix, Regularizer]:
+    """A column of ones for the intercept, if there is one, and a regularizer that leaves its coefficient alone."""
+    require(isinstance(spec, (str, Regularizer)), name, spec, "a registered name or a regularizer")
+    r = as_regularizer(spec)
+    if not intercept:
+        return rows, r
+    return WithIntercept(rows), r if isinstance(r, Zero) else Except(r)

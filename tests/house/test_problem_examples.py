@@ -1,0 +1,69 @@
+"""The examples of problems run, and show what their pages say."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dcopt
+
+ROOT = Path(__file__).parents[2]
+
+
+def example(name: str) -> dict:
+    return runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+
+
+def test_the_path_of_mcp_is_less_biased_than_that_of_the_lasso():
+    module = example("sparse_path")
+    X, y, true = module["data"]()
+    errors = {}
+    for name, penalty in (("l1", dcopt.regularizers.L1), ("mcp", dcopt.regularizers.MCP)):
+        lams, rows = module["path"](X, y, penalty, points=15)
+        assert not rows[0].any() and len(lams) == 15
+        assert any(np.array_equal(x != 0, true != 0) for x in rows)
+        errors[name] = min(np.linalg.norm(x - true) for x in rows)
+    assert errors["mcp"] < 0.8 * errors["l1"]
+
+
+def test_the_robust_line_is_the_line_of_the_many():
+    module = example("robust_regression")
+    X, y = module["data"]()
+    assert np.abs(module["fit"](X, y) - [2.0, 1.0]).max() < 0.1
+    assert np.abs(np.linalg.lstsq(np.column_stack([X, np.ones(200)]), y)[0] - [2.0, 1.0]).min() > 1.0
+
+
+def test_parts_of_digits_are_better_than_their_mean():
+    module = example("nmf_digits")
+    X = dcopt.load_dataset("digits")[0][:200]
+    V, F = module["parts"](X, rank=5, passes=30)
+    assert V.shape == (64, 5) and V.min() == 0.0 and 2 * F < X.var(axis=0).sum()
+    v, variance = module["direction"](X)
+    assert v.min() >= 0.0 and variance == pytest.approx(float(((X - X.mean(axis=0)) @ v).var()), rel=1e-6)
+
+
+def test_figures_are_drawn(tmp_path: Path):
+    example("robust_regression")["main"](str(tmp_path / "figure.png"))
+    assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+@pytest.mark.parametrize("page", ["problems.md", "from-cvxpy.md"])
+def test_the_code_of_the_page_runs(page):
+    """All blocks of a page in a row; what needs DCCP is told by its import and only compiled."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    names: dict = {}
+    for code in re.findall(r"```python\n(.*?)```", text, re.S):
+        program = compile(code, page, "exec")
+        if "import dccp" not in code:
+            exec(program, names)
+    assert names["res"].success
+
+
+def test_the_page_has_a_section_for_every_problem():
+    text = (ROOT / "docs" / "problems.md").read_text(encoding="utf-8")
+    for name in {name.split(":")[0] for name in dcopt.problems.PROBLEMS}:
+        assert f"dcopt.problems.{name.replace('-', '_')}(" in text
