@@ -15,6 +15,7 @@ from .problem import Problem, erm
 from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
+from .sums import Function
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ __all__ = [
     "CannotSolve",
     "Certificate",
     "DcoptError",
+    "Function",
     "LawBroken",
     "Method",
     "NeedsFiniteSum",

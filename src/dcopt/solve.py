@@ -60,8 +60,10 @@ def _subsolver(given: str | Subsolver | None, recipe: Method, P: Problem) -> Sub
 
 
 def first_state(P: Problem, x0: Any) -> State:
-    """t = 0: a checked copy of x0 in dom r1, or zeros."""
+    """t = 0: a checked copy of x0 in dom r1, or zeros (what is nearest to them in dom r1)."""
     x = check.point(x0, P.shape, P.dtype)
+    if x0 is None and not math.isfinite(P.r.r1(x)):
+        x = P.r.prox(x, 1.0)  # the point of the domain nearest to 0
     if not math.isfinite(P.r.r1(x)):
         raise BadInput("x0", "is outside the domain of r1")
     return State(0, x, None, None, Cost(0, 0))

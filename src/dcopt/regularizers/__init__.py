@@ -20,6 +20,7 @@ from .mcp import MCP
 from .profiled import Profiled
 from .reweighted import Reweighted, reweighted
 from .scad import SCAD
+from .simplex import Simplex
 from .top_k import TopK
 from .transformed_l1 import TransformedL1
 from .weighted import WeightedL1
@@ -53,5 +54,5 @@ def regularizer(spec: str | Regularizer) -> Regularizer:
 __all__ = [
     "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
     "Exponential", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "Profiled", "Regularizer",
-    "Reweighted", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
+    "Reweighted", "Simplex", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
 ]  # fmt: skip
