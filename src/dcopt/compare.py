@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from . import theory
 from .constants import Smoothness
+from .errors import BadSettings
 from .estimators import PAGE, SAGA, SVRG, Estimator, Full, LooplessSVRG
 from .methods import METHODS
 from .plan import Plan
@@ -60,13 +61,17 @@ class Comparison:
         head = "{:9} {:16} {:>9} {:>10} {:>10}   {:>9} {:>9} {:>10}".format(*columns)
         lines = [f"predicted until E {self.measure} ≤ {self.eps:g} (honest count)", head]
         for r in self.rows:
-            mine = f"{r.gradients:10.2e}" if r.gradients is not None else "uncovered".rjust(10)
+            mine = _count(r.gradients)
             lines.append(
                 f"{r.method:9} {r.order:16} {r.kappa:9.4g} {r.a:10.3g} {mine}   "
-                f"{r.best_kappa:9.4g} {r.T:9.2e} {r.best_gradients:10.2e}"
+                f"{r.best_kappa:9.4g} {r.T:9.2e} {_count(r.best_gradients)}"
             )
         lines.append(f"cheapest: {self.cheapest.method}")
         return "\n".join(lines)
+
+
+def _count(gradients: float | None) -> str:
+    return "uncovered".rjust(10) if gradients is None or gradients == math.inf else f"{gradients:10.2e}"
 
 
 def compare(plan: Plan) -> Comparison:
@@ -86,7 +91,10 @@ def compare(plan: Plan) -> Comparison:
             rate = rate_of(estimator, c)
             if not rate.a > 0:
                 return rate.a, math.inf, 0
-            T = theory.steps(c, rate, plan.D0, plan.eps, plan.measure)
+            try:
+                T = theory.steps(c, rate, plan.D0, plan.eps, plan.measure)
+            except BadSettings:  # beyond counting at this κ
+                return rate.a, math.inf, 0
             return rate.a, rate.first + (T - 1) * rate.cost, T
 
         best = _minimise(lambda k: cost(k)[1], s)
@@ -100,7 +108,8 @@ def scene(plan: Plan, s: Smoothness, kappa: float) -> Scene:
     """The constants of form (S) at κ, without another look at the data."""
     r = plan.P.r
     n = float(plan.P.n or math.inf)
-    return Scene(n, kappa + r.rho, kappa - s.Lbar, kappa + s.m_f, kappa + s.m_i, s.L_v, r.L2)
+    c = plan.P.with_kappa(kappa).constants_from(s)
+    return Scene(n, c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, s.L_v, r.L2)
 
 
 def rate_of(estimator: Estimator, c: Scene) -> Rate:

@@ -50,7 +50,7 @@ class CannotSolve(DcoptError, TypeError):
 class NeedsFiniteSum(CannotSolve):
     """The method visits all N components, or remembers each of them; a stream has neither."""
 
-    def __init__(self, method: str, instead: str = "online-dca, or PAGE with b=…") -> None:
+    def __init__(self, method: str, instead: str = "online-dca") -> None:
         super().__init__(method, "it needs a finite sum and was given a stream", instead)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from .constants import smoothness
 from .convex import Mean
@@ -29,6 +29,10 @@ class Planned(Protocol):
     def estimator(self) -> Estimator: ...
     @property
     def T(self) -> int: ...
+    @property
+    def D0(self) -> float: ...
+    @property
+    def x0(self) -> Any: ...
     @property
     def measure(self) -> Literal["gap", "criticality"]: ...
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,7 +45,7 @@ class Condition(NamedTuple):
         return f"{self.name}: {self.left:.4g} {self.sign} {self.right:.4g} {'holds' if self.holds else 'VIOLATED'}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """DCA-PAGE for an accuracy ε: what to run, why, and what it costs. `print(plan)` explains it."""
 
@@ -66,6 +66,10 @@ class Plan:
     a: float | None  # descent coefficient; None: not part of this theorem
     T: int
     D0: float
+    x0: Any = None  # where D0 and sigma were taken; None: zeros
+
+    def __repr__(self) -> str:
+        return f"Plan({self.mode}, {self.setting}, E {self.measure} <= {self.eps:g}, T={self.T}, {self.estimator!r})"
 
     @property
     def violated(self) -> tuple[str, ...]:
@@ -152,11 +156,8 @@ def plan(
     known += _D0(P, D0, x0)
     if setting == "online":
         known += _sigma(P, sigma, x0)
-    if mode == "certified":
-        return _certified(P, scene, known, eps, measure, setting)
-    if mode == "practical":
-        return _practical(P, scene, known, eps, measure, setting)
-    return _printed(P, scene, known, eps, measure, setting)
+    make = {"certified": _certified, "practical": _practical, "paper": _printed}[mode]
+    return replace(make(P, scene, known, eps, measure, setting), x0=x0)
 
 
 def value_of(known: tuple[Known, ...], name: str) -> float:
@@ -183,7 +184,7 @@ def _certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measu
     assert n is not None
     b_small = theory.root(n)
     p = 1.0 / b_small
-    eta = theory.shift_for(c, theory.spread(p, b_small) * c.L_v)
+    eta = theory.shift_for(c, theory.spread(p, b_small) * c.L_v, convex=True)
     shifted = c.shifted(eta)
     rate = theory.page(shifted, p, b_small, n)
     T = theory.steps(shifted, rate, D0, eps, measure)
@@ -216,7 +217,7 @@ def _printed(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure
         raise BadSettings("mode", "paper", f"L > 0 and rho > 0; here L = {c.L:g}, rho = {c.rho:g}")
     q = theory.printed(c, D0, sigma, eps, measure, setting)
     low = (1 - q.p) * (c.L / c.rho) ** 2 / q.p
-    conditions = (
+    conditions: tuple[Condition, ...] = (
         Condition("b' ≥ 4(1−p)L²/(pρ²)", q.b_small, ">=", 4 * low, q.b_small >= 4 * low),
         Condition("b' ≥ 16(1−p)L²/(pρ²) (used by the proof of T)", q.b_small, ">=", 16 * low, q.b_small >= 16 * low),
     )
@@ -229,6 +230,8 @@ def _printed(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure
             remarks.append("α contains p = b^{-1/2}: the printed equation for b gives O(ε⁻²), not O(ε⁻¹)")
     choice = theory.Online(q.b, q.b_small, q.p, q.gamma, math.nan, q.gamma, q.T)
     b = None if setting == "finite-sum" else q.b
+    if b is not None and P.n is not None:
+        conditions = (*conditions, Condition("b < N", b, "<", P.n, b < P.n))
     return _plan(P, "paper", setting, measure, eps, known, conditions, choice, 0.0, D0, b, tuple(remarks))
 
 
@@ -309,7 +312,7 @@ def _sigma(P: Problem, sigma: float | None, x0: Any) -> tuple[Known, ...]:
     m = min(_SAMPLE, f.n)
     squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))
     value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
-    spread = error / (2 * value) if value else 0.0
+    spread = error / (2 * value) if value else 0.0  # of σ, by the delta method
     return (Known("sigma", value + 2 * spread, f"estimated at x0 from {m} components: {value:.4g} ± {spread:.2g}"),)
 
 

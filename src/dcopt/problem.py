@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .constants import Constants, majorizing_kappa, smoothness
+from .constants import Constants, Smoothness, majorizing_kappa, smoothness
 from .convex import Convex, ScaledIdentity
 from .data import check
 from .data.intercept import WithIntercept
@@ -30,7 +31,7 @@ class Point(NamedTuple):
     u: Array  # ∇H(x) + w − ∇G(x), w ∈ ∂r2(x): x is critical if u ∈ ∂r1(x)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """min F(x) = G(x) − H(x) + r1(x) − r2(x)
 
@@ -55,6 +56,10 @@ class Problem:
         wants = self.r.shape
         if wants is not None and self.shape[: len(wants)] != wants:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
+
+    def __repr__(self) -> str:
+        kind = "H" if self.f is None else "f"
+        return f"Problem(G={self.G!r}, {kind} of {self.n or 'endlessly many'} components, x {self.shape}, r={self.r!r})"
 
     @property
     def sum(self) -> Sum:
@@ -105,9 +110,16 @@ class Problem:
             L_H, L, L_v = (getattr(self.sum, name, None) for name in ("L_H", "L", "L_v"))
             L_H, L = (None if c is None else c + self.eta for c in (L_H, L))
             return Constants(G.rho + r.rho, getattr(self.sum, "rho", 0.0) + self.eta, L_H, L, L_v, r.L2)
-        s = smoothness(f)
         how = "from all components" if self.n is not None else f"estimated from {f.n} samples"
-        return Constants(G.rho + r.rho, G.rho - s.Lbar, G.L + s.m_f, G.L + s.m_i, s.L_v, r.L2, s, how)
+        return self.constants_from(smoothness(f), how)
+
+    def constants_from(self, s: Smoothness, how: str = "") -> Constants:
+        """The constants of form (S) from what is known of f, without another look at the data."""
+        G, r = self.G, self.r
+        # h_i has its curvature in [κ − L_f, κ + m_i], H in [κ − L̄, κ + m_f]; E‖Z‖² = ‖EZ‖² + Var ties them together
+        L_H = max(G.L + s.m_f, s.Lbar - G.rho)
+        L = min(max(G.L + s.m_i, s.L_f - G.rho), math.hypot(L_H, s.L_v))
+        return Constants(G.rho + r.rho, G.rho - s.Lbar, L_H, L, s.L_v, r.L2, s, how)
 
     def tolerance(self, x: Array, prev: Array | None, y: Array) -> float:
         """The residual ξ to which the next convex program is solved: ξ ≤ max(inner_tol, 0.1 ρ_φ ‖x − prev‖).
@@ -163,7 +175,8 @@ def erm(
 
     Parameters
     ----------
-    X : (N, d) array or sparse matrix, the rows a_i; float32 stays float32
+    X : (N, d) array or sparse matrix, the rows a_i; float32 stays float32. A C-ordered float array and a CSR matrix
+        are used as they are, not copied: do not write into them while the problem is in use
     y : (N,) labels: two classes, more (softmax, x is (d, c)), or real targets, as the loss wants
     loss, regularizer : a registered name or an instance
     decomposition : "scalar"

@@ -19,6 +19,7 @@ from .problem import Point, Problem
 from .state import Certificate, Result, Spent, State
 from .status import Status
 from .stop import Rule
+from .streams import StreamSum
 from .sums import Sum
 from .watch import Record, Trace
 from .xp import Array
@@ -176,8 +177,9 @@ class Run:
         if not math.isfinite(look.F) or math.isnan(look.measure):
             said = f"F is {look.F}, the {self.trace.measure} {look.measure} at step {look.t}"
             self._end = End(Status.DIVERGED, said + self._blame())
-        elif before is not None:
-            room = _RISE if self.P.n is not None else _NOISE
+        elif before is not None and look.t >= before.t:  # an older point, kept as the output, may well be higher
+            certified = self.P.n is not None and self.state.asked < math.inf
+            room = _RISE if certified else _NOISE
             if self.exact:
                 room = max(1e-9, 32 * float(np.finfo(self.P.dtype).eps))
             if look.F > before.F + room * max(abs(before.F), 1e-3):
@@ -243,7 +245,7 @@ class Run:
             message,
             self.state,
             end.error,
-            getattr(self.P.sum, "notes", ()),
+            self.P.sum.notes() if isinstance(self.P.sum, StreamSum) else (),
         )
 
 

@@ -30,7 +30,7 @@ _MOST = 10**7  # samples of a stream, where only tol is given
 
 def iterate(
     P: Problem,
-    method: str | Method | Estimator = "dca-page",
+    method: str | Method | Estimator | Planned = "dca-page",
     *,
     seed: int | None = None,
     x0: Any = None,
@@ -38,6 +38,11 @@ def iterate(
     state: State | None = None,
 ) -> Iterator[State]:
     """x_1, x_2, … without end: the researcher's loop. `state` continues from there."""
+    _is_problem(P)
+    if isinstance(method, Planned):
+        P, method = method.P, method.estimator
+    if state is not None and seed is None:
+        raise BadSettings("seed", seed, "the seed of the run that the state comes from")
     recipe = as_method(method)
     P, estimator = recipe.prepare(P)
     estimator.check(P.n)
@@ -53,6 +58,20 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
             yield state.frozen()
     except OutOfData:
         return
+
+
+def _is_problem(P: Any) -> None:
+    if not isinstance(P, Problem):
+        raise BadInput("P", f"is a {type(P).__name__}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
+
+
+def _start_of(plan: Planned, x0: Any) -> None:
+    """A plan holds for starts with F(x0) − inf F ≤ D0: refuse another one."""
+    if x0 is None:
+        return
+    low, P = plan.P.lower_bound, plan.P
+    if low is None or P.value(x0) - low > plan.D0 * (1 + 1e-12):
+        raise BadSettings("x0", "another start", f"one with F(x0) − inf F ≤ {plan.D0:g}, or a plan made with this x0")
 
 
 def _subsolver(given: str | Subsolver | None, recipe: Method, P: Problem) -> Subsolver:
@@ -110,12 +129,16 @@ def solve(
     -------
     Result with x, status, certificate (recomputed in float64 at that x), trace, spent, seed.
     """
+    _is_problem(P)
     if isinstance(method, Planned):
         if method.P.sum is not P.sum:
             raise BadSettings("method", "a plan", "one that was made for this problem")
         if passes is None and steps is None and seconds is None and tol is None and stop is None:
             steps = method.T
-        P, output, measure = method.P, output or method.output, measure or method.measure
+        _start_of(method, x0)
+        x0 = method.x0 if x0 is None else x0
+        output = output or (method.output if tol is None else "last")
+        P, measure = method.P, measure or method.measure
         method = method.estimator
     recipe = as_method(method)
     measure, output = measure or "gap", output or "last"

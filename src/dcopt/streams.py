@@ -32,6 +32,7 @@ class StreamSum:
     limit: float = math.inf  # the ‖a‖² from which κ was estimated; inf: κ was given
     larger: int = field(default=0, init=False)  # samples beyond it
     largest: float = field(default=0.0, init=False)
+    told: tuple[int, int] = field(default=(0, 0), init=False)  # rows skipped and too long that results have mentioned
 
     @property
     def n(self) -> None:
@@ -88,15 +89,17 @@ class StreamSum:
         """The last error that came from the source or from one of its blocks."""
         return self.stream.broken
 
-    @property
     def notes(self) -> tuple[str, ...]:
-        """What a result should say about the data that went by."""
+        """What a result should say about the data that went by since the last result."""
+        now = self.stream.skipped, self.larger
+        skipped, larger = (count - told for count, told in zip(now, self.told, strict=True))
+        self.told = now
         said = []
-        if self.stream.skipped:
-            said.append(f"{self.stream.skipped} bad rows were skipped")
-        if self.larger:
+        if skipped:
+            said.append(f"{skipped} bad rows were skipped")
+        if larger:
             said.append(
-                f"kappa was estimated from {self.holdout.n} samples and is too small for {self.larger} later ones: "
+                f"kappa was estimated from {self.holdout.n} samples and is too small for {larger} later ones: "
                 f"the largest needs {self.largest / self.limit if self.limit else math.inf:.3g} times as much"
             )
         return tuple(said)

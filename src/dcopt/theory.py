@@ -144,11 +144,14 @@ def online(c: Scene, D0: float, sigma: float, eps: float, measure: str) -> Onlin
     return Online(b, b_small, p, gamma, a, theta, whole(T, eps))
 
 
-def shift_for(c: Scene, theta: float) -> float:
-    """The smallest η with a ≥ ρ/4 after it (0 if a > 0 already): η = (4θ − ρ)/2."""
-    if c.rho / 2 - theta > 0:
-        return 0.0
-    return (4 * theta - c.rho) / 2 or 1.0  # ρ = θ = 0: any shift will do
+def shift_for(c: Scene, theta: float, convex: bool = False) -> float:
+    """The smallest η with a ≥ ρ/4 after it (0 if a > 0 already): η = (4θ − ρ)/2; `convex` asks for ρ_H ≥ 0 too."""
+    eta = 0.0 if c.rho / 2 - theta > 0 else (4 * theta - c.rho) / 2
+    if convex:
+        eta = max(eta, -c.rho_H)
+    if (c.rho + 2 * eta) / 2 - theta > 0:
+        return eta
+    return eta + (c.L_H or 1.0)  # ρ = θ = 0: any shift beyond will do
 
 
 # ---- the theorems as printed

@@ -19,8 +19,10 @@ def explain(
     """The plan as prose, with the comparison of all methods behind it if asked."""
     known = data in LIBSVM or data in BUNDLED
     X, y = load_dataset(data, normalize=normalize) if known else load_libsvm(Path(data), normalize=normalize)
-    chosen = plan(erm(X, y, loss, regularizer_with(penalty, settings)), **asked)
-    return f"{chosen}\n\n{chosen.compare()}" if compare else str(chosen)
+    r = regularizer_with(penalty, settings)
+    chosen = plan(erm(X, y, loss, r), **asked)
+    text = f"Regularizer: {r}\n{chosen}"
+    return f"{text}\n\n{chosen.compare()}" if compare else text
 
 
 def regularizer_with(name: str, settings: list[str]) -> Regularizer:
@@ -35,7 +37,7 @@ def regularizer_with(name: str, settings: list[str]) -> Regularizer:
             continue
         pick(f"setting of {name}", key, own)
         try:
-            changes[key] = float(value)
+            changes[key] = int(value) if value.lstrip("+-").isdigit() else float(value)
         except ValueError:
             raise BadSettings(key, value, "a number, as in --set lam=0.01") from None
     result: Regularizer = replace(r, **changes)

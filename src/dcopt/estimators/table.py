@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import BadInput
 from ..sums import Batch, Sum
 from ..xp import Array
 
@@ -30,6 +31,8 @@ class Table(NamedTuple):
     slopes: Array
     mean: Array
     stale: Stale | None
+    clock: Array | None = None  # visits made with these arrays, which all states share …
+    time: int = 0  # … and how many this state has seen: an older state's table is gone
 
 
 def first_table(sum: Sum, x: Array, inside: bool) -> Table:
@@ -40,7 +43,7 @@ def first_table(sum: Sum, x: Array, inside: bool) -> Table:
     if inside:
         slot, counts = np.zeros(batch.size, np.int32), np.array([batch.size], np.int64)
         stale = Stale(slot, counts, x[None].copy(), x)
-    return Table(slopes, batch.pull(slopes), stale)
+    return Table(slopes, batch.pull(slopes), stale, np.zeros(1, np.int64))
 
 
 def first_visits(rows: Array) -> Array | None:
@@ -55,8 +58,12 @@ def first_visits(rows: Array) -> Array | None:
 
 def renew(table: Table, batch: Batch, x: Array) -> tuple[Table, Array, Array | None]:
     """Visit the batch at x: the new table, ∇f_I(x) − (mean of its remembered gradients), and x − (mean of its φ_i)."""
+    if table.clock is not None:
+        if table.clock[0] != table.time:
+            raise BadInput("state", "its table was overwritten by later steps: keep a copy, state.thawed()")
+        table.clock[0] += 1
     rows: Array = batch.rows
-    slopes = table.slopes
+    slopes, time = table.slopes, table.time + 1
     n = slopes.shape[0]
     new = batch.slopes(x)
     delta = new - slopes[rows]
@@ -66,9 +73,10 @@ def renew(table: Table, batch: Batch, x: Array) -> tuple[Table, Array, Array | N
     slopes[rows] = new
     mean = table.mean + once * (batch.size / n)
     if table.stale is None:
-        return Table(slopes, mean, None), correction, None
+        return Table(slopes, mean, None, table.clock, time), correction, None
     drift = x - _mean_point(table.stale, rows)
-    return Table(slopes, mean, _move(table.stale, rows if mark is None else rows[mark], x)), correction, drift
+    moved = _move(table.stale, rows if mark is None else rows[mark], x)
+    return Table(slopes, mean, moved, table.clock, time), correction, drift
 
 
 def _mean_point(stale: Stale, rows: Array) -> Array:

@@ -8,11 +8,11 @@ from typing import Any
 
 from ..errors import require
 from ..xp import Array, namespace
-from .base import Convex, length, nothing, settle, stepsize, total
+from .base import AboveZero, Convex, length, nothing, settle, stepsize, total
 
 
 @dataclass(frozen=True)
-class Ball(Convex):
+class Ball(AboveZero, Convex):
     """r(x) = l1 |x|₁ if |x|₂ ≤ radius (and x ≥ 0, where `nonnegative`), else ∞."""
 
     radius: float = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 from ..errors import require_number
 from ..xp import Array, namespace
@@ -13,7 +13,10 @@ from ..xp import Array, namespace
 class Regularizer(ABC):
     """r(x) = r₁(x) - r₂(x), x of shape (d,) or (d, c); r₁ and r₂ convex, r₂ finite everywhere."""
 
-    lower: ClassVar[float | None] = 0.0  # r ≥ lower everywhere; None: not known
+    @property
+    def lower(self) -> float | None:
+        """r ≥ lower everywhere; None: not known, and plans then ask for F(x0) − inf F."""
+        return None
 
     @property
     def rho(self) -> float:
@@ -53,6 +56,14 @@ class Regularizer(ABC):
     def linearize(self, x: Array) -> tuple[Array, Regularizer]:
         """(w, b): r ≤ b.r1 - ⟨w, ·⟩ + const, equal at x. Here the DCA step: w ∈ ∂r₂(x) and r₁ itself."""
         return self.subgrad(x), self
+
+
+class AboveZero(Regularizer):
+    """r ≥ 0."""
+
+    @property
+    def lower(self) -> float | None:
+        return 0.0
 
 
 class Convex(Regularizer):

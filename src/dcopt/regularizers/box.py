@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import BadSettings, require
 from ..xp import Array, namespace
-from .base import Convex, length, nothing, total
+from .base import AboveZero, Convex, length, nothing, total
 from .units import ENTRIES
 
 
 @dataclass(frozen=True)
-class Box(Convex):
+class Box(AboveZero, Convex):
     """r(x) = 0 if low ≤ x ≤ high, else ∞; bounds: numbers, one per feature, or of x's shape; ±∞ allowed."""
 
     low: Any

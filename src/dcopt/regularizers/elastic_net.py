@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from ..xp import Array
-from .base import Convex, settle, stepsize, total
+from .base import AboveZero, Convex, settle, stepsize, total
 from .l1 import L1
 
 
 @dataclass(frozen=True)
-class ElasticNet(Convex):
+class ElasticNet(AboveZero, Convex):
     """r(x) = Σ_j weights_j (λ |x_j|₂ + μ/2 |x_j|₂²); groups and weights as for every profile."""
 
     lam: float

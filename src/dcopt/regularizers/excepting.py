@@ -26,6 +26,10 @@ class Except(Regularizer):
         require_count("last", self.last)
 
     @property
+    def lower(self) -> float | None:
+        return self.of.lower
+
+    @property
     def L2(self) -> float | None:
         return self.of.L2
 

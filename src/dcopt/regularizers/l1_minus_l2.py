@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..xp import Array, namespace
-from .base import length, settle, total
+from .base import AboveZero, length, settle, total
 from .weighted import Kinked, WeightedL1
 
 
 @dataclass(frozen=True)
-class L1MinusL2(Kinked):
+class L1MinusL2(AboveZero, Kinked):
     """r(x) = λ (|x|₁ - β |x|₂), 0 ≤ β ≤ 1: zero at 1-sparse x when β = 1; r₂ has a kink at 0."""
 
     lam: float

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..xp import Array
-from .base import Convex, length, settle, stepsize, total
+from .base import AboveZero, Convex, length, settle, stepsize, total
 
 
 @dataclass(frozen=True)
-class L2(Convex):
+class L2(AboveZero, Convex):
     """r(x) = λ/2 |x|²."""
 
     lam: float

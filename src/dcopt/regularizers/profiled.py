@@ -13,13 +13,13 @@ import numpy as np
 
 from ..errors import BadSettings, require
 from ..xp import Array
-from .base import settle, total
+from .base import AboveZero, settle, total
 from .units import ENTRIES, ROWS, Lists, Units
 from .weighted import Kinked, WeightedL1
 
 
 @dataclass(frozen=True)
-class Profiled(Kinked):
+class Profiled(AboveZero, Kinked):
     """r(x) = Σ_j weights_j ψ(|x_j|₂), ψ concave with ψ(0) = 0: r₁ = Σ weights_j ψ'(0) |x_j|₂ and r₂ = r₁ - r.
 
     groups: None, every entry by itself; "rows", the rows of x (d, c); or index groups that part the features.

@@ -21,7 +21,12 @@ class Reweighted(Regularizer):
     of: Profiled
 
     def __post_init__(self) -> None:
-        require(isinstance(self.of, Profiled), "of", self.of, "a profiled regularizer, r(x) = sum psi(|x_j|)")
+        expected = "a profiled one, r(x) = sum psi(|x_j|)"
+        require(isinstance(self.of, Profiled), "regularizer of the reweighted step", self.of, expected)
+
+    @property
+    def lower(self) -> float | None:
+        return self.of.lower
 
     @property
     def L2(self) -> float | None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from ..xp import Array, namespace
 from .ball import room
-from .base import Convex, length, nothing, settle, stepsize, total
+from .base import AboveZero, Convex, length, nothing, settle, stepsize, total
 
 
 @dataclass(frozen=True)
-class Simplex(Convex):
+class Simplex(AboveZero, Convex):
     """r(x) = 0 if x ≥ 0 and Σ x_j = total, else ∞."""
 
     total: float = 1.0

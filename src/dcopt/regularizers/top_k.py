@@ -7,12 +7,12 @@ from functools import cached_property
 
 from ..errors import require_count
 from ..xp import Array, namespace
-from .base import settle, total
+from .base import AboveZero, settle, total
 from .weighted import Kinked, WeightedL1
 
 
 @dataclass(frozen=True)
-class TopK(Kinked):
+class TopK(AboveZero, Kinked):
     """r(x) = λ (|x|₁ - sum of the k largest |x_i|): zero at k-sparse x; r₂ has kinks at ties."""
 
     lam: float

@@ -6,11 +6,11 @@ from abc import abstractmethod
 from typing import Any
 
 from ..xp import Array, namespace
-from .base import Convex, Regularizer, length, stepsize, total
+from .base import AboveZero, Convex, Regularizer, length, stepsize, total
 from .units import ENTRIES, Units
 
 
-class WeightedL1(Convex):
+class WeightedL1(AboveZero, Convex):
     """r(x) = Σ_j c_j |x_j|₂ over the blocks j of x; c ≥ 0 a float, or an array: one per block."""
 
     def __init__(self, c: Any, units: Units = ENTRIES) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..xp import Array, namespace
-from .base import Convex, length, nothing, total
+from .base import AboveZero, Convex, length, nothing, total
 
 
 @dataclass(frozen=True)
-class Zero(Convex):
+class Zero(AboveZero, Convex):
     """r(x) = 0."""
 
     def r1(self, x: Array) -> float:
