@@ -214,7 +214,7 @@ def table_means_are_means(estimator: Estimator) -> None:
             if not isinstance(at.before.memory, Table):
                 return
             for _, end in everywhere(estimator, f, at):
-                slopes, mean, stale = end.memory
+                slopes, mean, stale = end.memory[:3]
                 near(mean, f.all().pull(slopes), f"the mean of the table drifts at step {at.t}")
                 if stale is not None:
                     near(stale.mean, np.mean(stale.points[stale.slot], axis=0), f"x̄ drifts at step {at.t}")
