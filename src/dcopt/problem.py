@@ -58,8 +58,9 @@ class Problem:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
 
     def __repr__(self) -> str:
-        kind = "H" if self.f is None else "f"
-        return f"Problem(G={self.G!r}, {kind} of {self.n or 'endlessly many'} components, x {self.shape}, r={self.r!r})"
+        kind = "H" if self.f is None else type(getattr(self.f, "loss", self.f)).__name__
+        many = "a stream" if self.n is None else f"{self.n} components"
+        return f"Problem(G={self.G!r}, {kind} over {many}, x {self.shape}, r={self.r!r})"
 
     @property
     def sum(self) -> Sum:

@@ -37,7 +37,7 @@ def paragraph(plan: Plan) -> str:
     )
     broken = "; ".join(plan.violated)
     verdict = f"VIOLATED: {broken}. T carries no guarantee." if broken else "Every condition holds."
-    lines = [textwrap.fill(text, 100), "", "Conditions"]
+    lines = [str(plan.P), textwrap.fill(text, 100), "", "Conditions"]
     lines += [f"  {condition}" for condition in plan.conditions] + [f"  {verdict}"]
     lines += [textwrap.fill(f"Remark: {remark}.", 100, subsequent_indent="  ") for remark in plan.remarks]
     lines += ["", "Constants"]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .convex import ScaledIdentity
 from .data import check
 from .draw import Draw, as_seed
 from .errors import BadInput, BadSettings, OutOfData, pick, require_number
@@ -144,7 +145,8 @@ def solve(
     measure, output = measure or "gap", output or "last"
     pick("measure", measure, MEASURES)
     pick("output", output, ("last", "best", "uniform", "uniform-before"))
-    rule = _rule(passes, samples, steps, seconds, tol, stop, P.n is None)
+    most = 1e3 if isinstance(P.G, ScaledIdentity) else 1e5  # passes inside the convex programs of a general G count too
+    rule = _rule(passes, samples, steps, seconds, tol, stop, P.n is None, most)
     if output.startswith("uniform") and tol is not None:
         raise BadSettings("output", output, "'last' or 'best' with tol: a uniform index belongs to a fixed budget")
     if loose_tol is not None:
@@ -177,6 +179,7 @@ def _rule(
     tol: float | None,
     stop: Rule | None,
     stream: bool,
+    most: float = 1e3,
 ) -> Rule:
     if stop is not None and not isinstance(stop, Rule):
         raise BadSettings("stop", stop, "a rule such as dcopt.stop.Passes(20) | dcopt.stop.Tol(1e-6)")
@@ -194,7 +197,7 @@ def _rule(
     if stream and not rules and tol is None:
         raise BadSettings("samples", None, "a budget for a stream: samples=, steps=, seconds= or tol=")
     if not rules:
-        rules.append(Samples(_MOST) if stream else Passes(20.0 if tol is None else 1000.0))
+        rules.append(Samples(_MOST) if stream else Passes(20.0 if tol is None else most))
     if tol is not None:
         rules.insert(0, Tol(tol))
     rule = rules[0]

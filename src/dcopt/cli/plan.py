@@ -19,10 +19,8 @@ def explain(
     """The plan as prose, with the comparison of all methods behind it if asked."""
     known = data in LIBSVM or data in BUNDLED
     X, y = load_dataset(data, normalize=normalize) if known else load_libsvm(Path(data), normalize=normalize)
-    r = regularizer_with(penalty, settings)
-    chosen = plan(erm(X, y, loss, r), **asked)
-    text = f"Regularizer: {r}\n{chosen}"
-    return f"{text}\n\n{chosen.compare()}" if compare else text
+    chosen = plan(erm(X, y, loss, regularizer_with(penalty, settings)), **asked)
+    return f"{chosen}\n\n{chosen.compare()}" if compare else str(chosen)
 
 
 def regularizer_with(name: str, settings: list[str]) -> Regularizer:

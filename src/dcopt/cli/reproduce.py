@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..experiments.paper import PAPER, F_at, at_hand, runs
+from ..methods import METHODS
 from ..state import Result
 
 
@@ -18,9 +19,12 @@ def tables(passes: float, seed: int) -> None:
         print(f"{experiment.dataset}: {shape}, {experiment.loss}, exponential λ = 1/N, α = 5, seed {seed}")
         print("F after so many honestly counted passes; gap, non-zeros and seconds at the end\n")
         print("method    " + "".join(f"{mark:9g}" for mark in marks) + "      gap   nnz     s")
+        done = set()
         for result in runs(P, passes, seed):
             print(_line(result, marks), flush=True)
-        print()
+            done.add(result.method)
+        left = ", ".join(sorted(set(METHODS) - done))
+        print(f"left out, because f is not convex: {left}\n" if left else "")
 
 
 def _line(result: Result, marks: list[float]) -> str:
