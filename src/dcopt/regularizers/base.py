@@ -66,6 +66,24 @@ class AboveZero(Regularizer):
         return 0.0
 
 
+class Wrapping(Regularizer):
+    """A regularizer around another, `of`, whose bound, smoothness and shape it keeps."""
+
+    of: Regularizer
+
+    @property
+    def lower(self) -> float | None:
+        return self.of.lower
+
+    @property
+    def L2(self) -> float | None:
+        return self.of.L2
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        return self.of.shape
+
+
 class Convex(Regularizer):
     """r = r₁, r₂ = 0: a subclass writes r1, prox and distance."""
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from ..errors import require, require_count
 from ..xp import Array, namespace
-from .base import Regularizer
+from .base import Regularizer, Wrapping
 from .zero import Zero
 
 _FREE = Zero()
 
 
 @dataclass(frozen=True)
-class Except(Regularizer):
+class Except(Wrapping):
     """r(x) = of(x[:-last]) + 0(x[-last:]): the last entries (rows) of x are left unpenalised."""
 
     of: Regularizer
@@ -24,14 +24,6 @@ class Except(Regularizer):
     def __post_init__(self) -> None:
         require(isinstance(self.of, Regularizer), "of", self.of, "a regularizer")
         require_count("last", self.last)
-
-    @property
-    def lower(self) -> float | None:
-        return self.of.lower
-
-    @property
-    def L2(self) -> float | None:
-        return self.of.L2
 
     @property
     def shape(self) -> tuple[int, ...] | None:

@@ -7,14 +7,14 @@ from typing import Any
 
 from ..errors import require
 from ..xp import Array
-from .base import Regularizer, nothing
+from .base import Regularizer, Wrapping, nothing
 from .excepting import Except
 from .profiled import Profiled
 from .weighted import WeightedL1
 
 
 @dataclass(frozen=True)
-class Reweighted(Regularizer):
+class Reweighted(Wrapping):
     """r(y) ≤ Σ weights_j ψ'(|x_j|) |y_j| + const, equal at y = x: tighter than the DCA step, the same step
     until a coordinate would change sign. Everything but `linearize` is the wrapped profile's."""
 
@@ -23,18 +23,6 @@ class Reweighted(Regularizer):
     def __post_init__(self) -> None:
         expected = "a profiled one, r(x) = sum psi(|x_j|)"
         require(isinstance(self.of, Profiled), "regularizer of the reweighted step", self.of, expected)
-
-    @property
-    def lower(self) -> float | None:
-        return self.of.lower
-
-    @property
-    def L2(self) -> float | None:
-        return self.of.L2
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        return self.of.shape
 
     def value(self, x: Array) -> float:
         return self.of.value(x)
