@@ -12,10 +12,10 @@ import numpy as np
 import dcopt
 
 
-def parts(X: np.ndarray, rank: int = 10, passes: float = 100) -> tuple[np.ndarray, float]:
-    """V (d, rank) and F of a joint DCA run."""
+def parts(X: np.ndarray, rank: int = 10, steps: int = 200) -> tuple[np.ndarray, float]:
+    """V (d, rank) and F, the factors taken by turns."""
     P = dcopt.problems.nmf(X, rank)
-    res = dcopt.solve(P, "dca", passes=passes, x0=dcopt.problems.nmf_start(X, rank), seed=0, trace=None)
+    res = dcopt.problems.nmf_blocks(P, steps=steps, x0=dcopt.problems.nmf_start(X, rank))
     return res.x[len(X) :], res.certificate.F
 
 

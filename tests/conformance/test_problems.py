@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linprog
 
 import dcopt
 from dcopt import problems
@@ -156,6 +157,51 @@ def test_robust_regression_finds_what_least_squares_loses():
     assert np.linalg.norm(fit - x) < 0.01 < 10 < least
 
 
+def contaminated(length, seed=0, n=2000):
+    """30 % of the rows are wrong, and so many times as long as the others."""
+    draw = np.random.default_rng(seed)
+    X, x = draw.normal(size=(n, 5)), np.arange(1.0, 6.0)
+    X[: 3 * n // 10] *= length
+    y = X @ x + 0.1 * draw.normal(size=n)
+    y[: 3 * n // 10] *= -10.0
+    return X, y, x
+
+
+@pytest.mark.parametrize("length", [1.0, 2.0, 5.0])
+def test_the_robust_start_does_not_follow_long_rows(length):
+    X, y, x = contaminated(length)
+    start = problems.robust_start(X, y)
+    assert np.linalg.norm(start - x) < 0.1 < 10 < np.linalg.norm(np.linalg.lstsq(X, y)[0] - x)
+    P = problems.robust_regression(X, y, scale=problems.scale_of(X @ start - y))
+    known = np.linalg.lstsq(X[600:], y[600:])[0]
+    for method in ("dca", "dca-page"):
+        fit = dcopt.solve(P, method, passes=100, x0=start, seed=0, trace=None).x
+        assert np.linalg.norm(fit - x) < 2 * np.linalg.norm(known - x)
+
+
+def test_the_robust_start_is_nearly_the_least_sum_of_absolute_errors():
+    X, y = rows(3, 80, 3)
+    y[:20] += 5.0
+    A, b = X / np.linalg.norm(X, axis=1)[:, None], y / np.linalg.norm(X, axis=1)
+    ones = np.eye(80)
+    exact = linprog(
+        np.r_[np.zeros(3), np.ones(80)], np.block([[A, -ones], [-A, -ones]]), np.r_[b, -b], bounds=(None, None)
+    )
+    got = np.abs(A @ problems.robust_start(X, y) - b).sum()
+    assert exact.fun <= got <= 1.01 * exact.fun < 0.95 * np.abs(A @ np.linalg.lstsq(X, y)[0] - b).sum()
+
+
+def test_the_robust_start_looks_at_directions_only():
+    X, y, _ = contaminated(2.0, 1, 200)
+    s = np.exp(np.random.default_rng(0).normal(size=200))
+    one = problems.robust_start(X, y)
+    np.testing.assert_allclose(problems.robust_start(s[:, None] * X, s * y), one, atol=2e-2)
+    np.testing.assert_allclose(problems.robust_start(sp.csr_array(X), y), one, atol=1e-9)
+    assert problems.robust_start(X.astype(np.float32), y, intercept=True).shape == (6,)
+    np.testing.assert_allclose(problems.robust_start(X, X @ np.arange(5.0)), np.arange(5.0), atol=1e-10)
+    np.testing.assert_array_equal(problems.robust_start(0 * X, y), np.zeros(5))
+
+
 def test_sparse_regression_recovers_its_support():
     draw = np.random.default_rng(1)
     X, x = draw.normal(size=(200, 30)), np.zeros(30)
@@ -184,6 +230,19 @@ def test_phase_retrieval_finds_the_signal(form):
     P = problems.phase_retrieval(A, b, form=form)
     got = dcopt.solve(P, "dca", steps=60 if form == "quartic" else 1500, x0=problems.spectral_start(A, b), trace=None).x
     assert min(np.linalg.norm(got - x), np.linalg.norm(got + x)) < 1e-3 * np.linalg.norm(x)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_phase_retrieval_by_batches_needs_no_tuning(seed):
+    """The default sizes of dca-page, and the shift that it takes by itself."""
+    draw = np.random.default_rng(seed)
+    A, x = draw.normal(size=(80, 8)), draw.normal(size=8)
+    b = (A @ x) ** 2
+    P, start = problems.phase_retrieval(A, b), problems.spectral_start(A, b)
+    assert dcopt.methods.METHODS["dca-page"].prepare(P)[0].eta > 10 * P.eta
+    got = dcopt.solve(P, "dca-page", steps=1500, x0=start, seed=seed, trace=None).x
+    errors = [min(np.linalg.norm(z - x), np.linalg.norm(z + x)) / np.linalg.norm(x) for z in (start, got)]
+    assert errors[1] <= 1e-4 < 0.1 < errors[0]
 
 
 def test_nmf_reconstructs_an_exact_product():
@@ -273,6 +332,7 @@ BAD = {
     "robust scale": (BadSettings, "scale", lambda: problems.robust_regression(X, Y, scale=0.0)),
     "robust two scales": (BadSettings, "scale", lambda: problems.robust_regression(X, Y, Cauchy(1.0), scale=1.0)),
     "robust no scale": (BadSettings, "scale", lambda: problems.robust_regression(X, 0 * Y)),
+    "robust start": (BadSettings, "steps", lambda: problems.robust_start(X, Y, steps=0)),
     "residuals": (BadInput, "residuals", lambda: problems.scale_of([np.nan, 1.0])),
     "sparse penalty": (BadSettings, "penalty", lambda: problems.sparse_regression(X, Y, 3.0)),
     "sparse step": (BadSettings, "concave_step", lambda: problems.sparse_regression(X, Y, concave_step="mm")),

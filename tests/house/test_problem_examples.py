@@ -40,7 +40,7 @@ def test_the_robust_line_is_the_line_of_the_many():
 def test_parts_of_digits_are_better_than_their_mean():
     module = example("nmf_digits")
     X = dcopt.load_dataset("digits")[0][:200]
-    V, F = module["parts"](X, rank=5, passes=30)
+    V, F = module["parts"](X, rank=5, steps=30)
     assert V.shape == (64, 5) and V.min() == 0.0 and 2 * F < X.var(axis=0).sum()
     v, variance = module["direction"](X)
     assert v.min() >= 0.0 and variance == pytest.approx(float(((X - X.mean(axis=0)) @ v).var()), rel=1e-6)

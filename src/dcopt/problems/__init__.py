@@ -15,11 +15,12 @@ from . import robust_regression as _robust
 from . import sparse_regression as _sparse
 from . import trimmed_lasso as _trimmed
 from .nmf import nmf, nmf_start
+from .nmf_blocks import nmf_blocks
 from .pca import pca, pca_start
 from .phase_retrieval import phase_retrieval, spectral_start
 from .pu_learning import pu_learning
 from .ramp_svm import ramp_svm
-from .robust_regression import robust_regression, scale_of
+from .robust_regression import robust_regression, robust_start, scale_of
 from .sparse_regression import largest_lam, sparse_regression
 from .trimmed_lasso import trimmed_lasso
 
@@ -50,6 +51,7 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "largest_lam", "nmf", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning",
-    "ramp_svm", "robust_regression", "scale_of", "sparse_regression", "spectral_start", "trimmed_lasso",
+    "OBJECTIVES", "PROBLEMS", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval",
+    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
+    "spectral_start", "trimmed_lasso",
 ]  # fmt: skip

@@ -63,7 +63,7 @@ def nmf(X: Any, rank: int, *, form: Literal["gram", "bregman"] = "gram") -> Prob
     "gram":     G = the first bracket / N. A small convex program a step (it costs no data), steps that fit each factor.
     "bregman":  G = (3/4 ‖Z‖⁴ + s/2 ‖Z‖²) / N. Closed form, but every factor moves at the pace of the largest.
 
-    x = 0 is critical: start from `nmf_start(X, rank, seed)`.
+    x = 0 is critical: start from `nmf_start(X, rank, seed)`. `nmf_blocks(P)` takes U and V by turns and is faster.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def nmf(X: Any, rank: int, *, form: Literal["gram", "bregman"] = "gram") -> Prob
     """
     pick("form", form, ("gram", "bregman"))
     a = _matrix(X, rank)
-    n, top = len(a), float(np.linalg.norm(a, 2)) or 1.0
+    n, top = len(a), _norm(a) or 1.0
     G: Convex = GramQuartic(1.0 / n, top / n) if form == "gram" else Radial(3.0 / n, top / n)
     tol = 1e-10 * max(1.0, top**1.5 / n)  # ‖Z‖² is of the size of s, ∇G(Z) of s‖Z‖/N
     return Problem(G, r=Nonnegative(), f=Factors(a, int(rank)), inner_tol=tol)
@@ -90,6 +90,13 @@ def nmf_start(X: Any, rank: int, seed: int = 0) -> Array:
     Z = np.random.Generator(np.random.Philox(seed)).random((sum(a.shape), int(rank))).astype(a.dtype)
     product = Z[: len(a)] @ Z[len(a) :].T
     return np.asarray(Z * (float(np.sum(a * product)) / float(np.sum(product * product))) ** 0.5)
+
+
+def _norm(a: NDArray[Any]) -> float:
+    """s = ‖X‖₂, a little above: √λ_max of the smaller of XᵀX and XXᵀ"""
+    a = a.astype(np.float64, copy=False)
+    top = float(np.linalg.eigvalsh(a.T @ a if a.shape[0] >= a.shape[1] else a @ a.T)[-1])
+    return float(np.sqrt(max(0.0, top))) * (1.0 + 1e-12)
 
 
 def _matrix(X: Any, rank: Any) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..convex import least_squares
-from ..errors import BadInput, BadSettings, pick, require, require_number
+from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
 from ..losses import Loss, Residual
 from ..losses import loss as as_loss
 from ..problem import Problem
@@ -80,7 +80,7 @@ def robust_regression(
     ----------
     loss : "tukey", "welsch", "geman-mcclure", "cauchy", "truncated" (its h_i have a kink), or an instance with ℓ″ ≤ 1
     scale : c of ℓ(e) = c² φ(e/c): errors far above c are ignored. Default: for 95 % efficiency if the median absolute
-        residual of least squares told σ. Gross errors inflate it, so solve again with `scale_of` at the solution.
+        residual of least squares told σ. Gross errors inflate it: better `scale_of` at `robust_start(X, y)`.
 
     Examples
     --------
@@ -115,6 +115,29 @@ def scale_of(residuals: Any, loss: str = "tukey") -> float:
     if e.ndim != 1 or not e.size or not np.isfinite(e).all():
         raise BadInput("residuals", "expected a vector of finite numbers")
     return TUNING[pick("loss", loss, TUNING)] * 1.4826 * float(np.median(e))
+
+
+def robust_start(X: Any, y: Any, *, intercept: bool = False, steps: int = 100) -> Array:
+    """argmin Σ |⟨a_i, x⟩ − y_i| / ‖a_i‖, nearly: a start that gross errors and long rows pull only so far.
+
+    Least absolute values over rows of length 1: an error pulls by its sign alone, a row not by its length, and no scale
+    is needed, which gross errors would inflate. By reweighted least squares, w_i = 1/(‖a_i‖ max(|e_i|, δ‖a_i‖)), δ a
+    tenth of the median of |e_i|/‖a_i‖, until x moves by less than 1e-4 of itself.
+    """
+    require_count("steps", steps)
+    rows, targets, _ = regression(X, y, "zero", intercept)
+    length = np.sqrt(np.asarray(rows.norms2(), np.float64))
+    length[length == 0.0] = 1.0
+    x, w = np.zeros(rows.shape[1]), np.ones(rows.shape[0])
+    for _ in range(steps):
+        G, before = least_squares(rows, targets, w), x
+        x = np.linalg.lstsq(G.Q, G.q, rcond=None)[0]
+        e = np.abs(rows.dot(x.astype(rows.dtype)) - targets) / length
+        delta = 0.1 * float(np.median(e))
+        if delta == 0.0 or np.linalg.norm(x - before) <= 1e-4 * np.linalg.norm(x):
+            break
+        w = 1.0 / (length**2 * np.maximum(e, delta))
+    return x.astype(rows.dtype)
 
 
 def sample(seed: int) -> Problem:

@@ -68,6 +68,14 @@ class CoordinateDescent(Solver):
         return Inner(out, best.residual, done)
 
 
+def sweep(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, passes: int = 1) -> NDArray[Any]:
+    """So many passes from x, float64 (d, k): none raises ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x), and nothing is certified."""
+    Q, x = Q.view(), x.copy()
+    Q.flags.writeable = False  # the type that is compiled
+    _kernel()(Q, Q @ x - b, x, p.c, p.m, p.low, p.high, p.rows, passes, 0.0)
+    return x
+
+
 def polish(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[Any] | None:
     """(Q + m)_SS x_S = b_S − Q_SB x_B − c_S sign(x_S), S the coordinates off their kinks and bounds.
 

@@ -130,7 +130,7 @@ def descend(
             if whole:
                 active[j] = moved
         if whole:
-            if most == 0.0 or distance(g, x, c, m, low, high, rows) <= tol:
+            if most == 0.0 or (tol > 0.0 and distance(g, x, c, m, low, high, rows) <= tol):
                 break
             last = most
             whole = False
