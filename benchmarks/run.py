@@ -8,6 +8,7 @@ import platform
 import sys
 
 import first_solve
+import load
 import numba
 import numpy
 import scipy
@@ -19,5 +20,5 @@ if __name__ == "__main__":
         f"{datetime.date.today()}, Python {platform.python_version()}, NumPy {numpy.__version__}, "
         f"SciPy {scipy.__version__}, Numba {numba.__version__}, {platform.machine()}, {os.cpu_count()} cores\n"
     )
-    for part in (step, first_solve, stream) if "--all" in sys.argv else (step, first_solve):
+    for part in (step, first_solve, load, stream) if "--all" in sys.argv else (step, first_solve, load):
         print("\n".join(part.main()), end="\n\n")

@@ -6,7 +6,8 @@ with, scikit-learn-sized problems to streams, and never CONVERGED without a reco
 
 from . import estimators, losses, measures, problems, regularizers
 from .data.datasets import load_dataset, load_libsvm
-from .errors import BadInput, BadSettings, CannotSolve, DcoptError, NeedsFiniteSum
+from .data.save import save_libsvm
+from .errors import BadFile, BadInput, BadSettings, CannotFetch, CannotSolve, DcoptError, NeedsFiniteSum
 from .laws import LawBroken, check
 from .methods import METHODS, Method
 from .online import stream
@@ -21,8 +22,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "METHODS",
+    "BadFile",
     "BadInput",
     "BadSettings",
+    "CannotFetch",
     "CannotSolve",
     "Certificate",
     "DcoptError",
@@ -46,6 +49,7 @@ __all__ = [
     "plan",
     "problems",
     "regularizers",
+    "save_libsvm",
     "solve",
     "stream",
 ]

@@ -31,6 +31,24 @@ class BadInput(DcoptError, ValueError):
         super().__init__(f"{argument}{where}: {reason}")
 
 
+class BadFile(DcoptError, ValueError):
+    """A data file that cannot be used: names the file and, counted from 1, the line and the column (in bytes)."""
+
+    def __init__(self, path: object, reason: str, *, line: int | None = None, column: int | None = None) -> None:
+        self.path, self.reason, self.line, self.column = str(path), reason, line, column
+        where = "".join(f", {k} {v}" for k, v in (("line", line), ("column", column)) if v is not None)
+        super().__init__(f"{path}{where}: {reason}")
+
+
+class CannotFetch(DcoptError, OSError):
+    """A data set that is not on this machine and could not be fetched: says from where, why, and what else would do."""
+
+    def __init__(self, name: str, url: str | None, reason: str, instead: str) -> None:
+        self.name, self.url, self.reason, self.instead = name, url, reason, instead
+        source = "" if url is None else f" from {url}"
+        super().__init__(f"the data set {name} is not here and cannot be fetched{source}: {reason}; {instead}")
+
+
 class BadSettings(DcoptError, ValueError):
     """A setting outside its domain: names the setting, its value and what is accepted."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("numba", "sklearn", "torch", "dask", "matplotlib", "pandas", "scipy", "typer", "rich")
+HEAVY = ("numba", "sklearn", "torch", "dask", "matplotlib", "pandas", "scipy", "typer", "rich", "pooch", "requests")
 
 
 def test_import_loads_nothing_heavy() -> None:

@@ -1,0 +1,139 @@
+"""LIBSVM text: read by scikit-learn's compiled loop where the file is plain, otherwise with care; kept in the cache."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import BadFile, BadSettings, require, require_count
+from . import cache as kept
+from . import careful
+from .parsed import D_LIMIT, Parsed, scaled_rows, too_many
+from .text import BLOCK, Odd, Text
+
+
+class Loaded(tuple[Any, Any]):
+    """The pair (X, y), and what else was found.
+
+    `sha256` of the text (None for a part of it, and for sets without one), `dropped`: the number of values with an
+    index beyond n_features that were left out, `qid`: the query numbers, if asked for.
+    """
+
+    sha256: str | None
+    dropped: int
+    qid: Any
+
+    def __new__(cls, X: Any, y: Any, sha256: str | None = None, dropped: int = 0, qid: Any = None) -> Loaded:
+        self = super().__new__(cls, (X, y))
+        self.sha256, self.dropped, self.qid = sha256, dropped, qid
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:  # copies and pickles keep the fields
+        return (*self, self.sha256, self.dropped, self.qid)
+
+
+def load_libsvm(
+    path: str | Path,
+    *,
+    n_features: int | None = None,
+    normalize: bool = False,
+    extra: Literal["refuse", "drop"] = "refuse",
+    query_id: bool = False,
+    byte_range: tuple[int, int] | None = None,
+    cache: bool = True,
+) -> Loaded:
+    """(X, y) from a LIBSVM text file, plain or compressed with bzip2 or gzip: float64 CSR and the labels of the file.
+
+    Indices start at 1. A malformed file is refused by `BadFile` with line, column and reason. Files often stop before
+    the last feature: give `n_features` when it is known, and the same for training and test. Features beyond it are
+    counted and refused; `extra="drop"` leaves them out and says how many there were (`.dropped` of the result). Without
+    `n_features`, at most 10^8 features are believed. `normalize` scales every row to ‖a_i‖ = 1 (empty rows stay empty).
+    `query_id` reads `qid:` numbers (`.qid` of the result). `byte_range` = (start, stop) reads the lines of a plain file
+    that begin in these bytes, and needs `n_features`: ranges that touch add up to the whole.
+
+    After the first reading the arrays are kept in the cache (the folder DCOPT_CACHE; empty: none) and are mapped into
+    memory, as long as the file's path, size and times stay what they were. `cache=False` reads the text.
+    """
+    if n_features is not None:
+        require_count("n_features", n_features)
+    require(extra in ("refuse", "drop"), "extra", extra, '"refuse" or "drop"')
+    if (extra == "drop" or byte_range is not None) and n_features is None:
+        raise BadSettings("n_features", None, "a number of features, with extra='drop' and with byte_range")
+    if byte_range is not None:
+        require(len(byte_range) == 2, "byte_range", byte_range, "a pair (start, stop)")
+        for name, at in zip(("start", "stop"), byte_range, strict=True):
+            require_count(f"byte_range {name}", at, 0)
+    home = kept.home() if cache and not query_id and byte_range is None else None
+    parsed = kept.of_file(home, path)
+    if parsed is None:
+        parsed = parse(path, n_features=n_features, query_id=query_id, span=byte_range)
+        kept.keep_file(home, path, parsed)
+    return finish(path, parsed, n_features, drop=extra == "drop", normalize=normalize, part=byte_range)
+
+
+def parse(
+    path: str | Path, *, n_features: int | None = None, query_id: bool = False, span: tuple[int, int] | None = None
+) -> Parsed:
+    """All rows of the file, from whichever reader can take it."""
+    parsed = None if query_id else _fast(path, span)
+    if parsed is None:
+        parsed = careful.read(path, n_features=n_features, query_id=query_id, span=span)[0]
+    if not parsed.labels.size and span is None:
+        raise BadFile(path, "is empty: there is no row in it")
+    return parsed.narrow()
+
+
+def _fast(path: str | Path, span: tuple[int, int] | None) -> Parsed | None:
+    """scikit-learn's loop on a file of nothing but numbers; None if it cannot, or is not to be believed."""
+    from sklearn.datasets import load_svmlight_file
+
+    with Text(path, plain=True, span=span) as text:
+        try:
+            X, y = load_svmlight_file(io.BufferedReader(text, BLOCK), zero_based=False)
+        except BadFile:
+            raise
+        except (Odd, ValueError, OverflowError):
+            return None
+        if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
+            return None
+        return Parsed(X.data, X.indices, X.indptr, y, text.sha256, text.settled)
+
+
+def finish(
+    path: str | Path,
+    parsed: Parsed,
+    n_features: int | None,
+    *,
+    drop: bool = False,
+    normalize: bool = False,
+    part: tuple[int, int] | None = None,
+) -> Loaded:
+    """The matrix with n_features columns: none fewer than the file has, unless they may be dropped."""
+    from scipy.sparse import csr_matrix
+
+    dropped = 0
+    if n_features is None and parsed.largest > D_LIMIT:
+        careful.read(path)  # says where
+        raise BadFile(path, too_many(parsed.largest))
+    if n_features is not None and parsed.largest > n_features:
+        dropped = int(np.count_nonzero(parsed.indices >= n_features))
+        if not drop:
+            place = careful.read(path, n_features=n_features, query_id=parsed.qid is not None, span=part)[1]
+            line, column = place or (None, None)
+            reason = (
+                f"{dropped:,} values have an index beyond n_features = {n_features:,} (the largest is "
+                f"{parsed.largest:,}): pass the n_features of all files, or extra='drop' to leave them out"
+            )
+            raise BadFile(path, reason, line=line, column=column)
+        parsed = parsed.within(n_features)
+    d = n_features or parsed.largest
+    if not d:
+        raise BadFile(path, "no row has a feature: pass n_features")
+    shape = (len(parsed.labels), int(d))
+    X = csr_matrix((parsed.data, parsed.indices, parsed.indptr), shape=shape, copy=False)
+    X.has_sorted_indices = X.has_canonical_format = True  # the readers refuse anything else
+    digest = parsed.sha256 if part is None else None
+    return Loaded(scaled_rows(X) if normalize else X, parsed.labels, digest, dropped, parsed.qid)
