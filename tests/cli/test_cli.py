@@ -1,60 +1,138 @@
-"""The command line as a person uses it: real processes, real exit codes."""
+"""The commands as a person uses them: real processes, what they print, as text and as JSON."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import pytest
+from cli.shell import FAKE, Here, run
+
 import dcopt
-
-
-def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    where = {k: v for k, v in os.environ.items() if k != "DCOPT_DATA"} | environment
-    code = "from dcopt.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=where)
+from dcopt.cli import in_front
+from dcopt.cli.datasets import look
+from dcopt.cli.names import BUNDLED, DATASETS, EXPERIMENTS
+from dcopt.experiments import reproduce
 
 
 def test_version_and_help() -> None:
     assert run("--version").stdout.strip() == f"dcopt {dcopt.__version__}"
     text = run("--help").stdout
     assert all(command in text for command in ("reproduce", "plan", "datasets"))
+    alone = run()
+    assert alone.stdout.split() == text.split() and alone.returncode == 0 and "Start here" in text
 
 
-def test_reproduce_without_data_uses_the_bundled_sets() -> None:
-    done = run("reproduce", "--passes", "4")
-    assert done.returncode == 0 and "sets of scikit-learn instead" in done.stdout
-    assert "breast_cancer" in done.stdout and "digits" in done.stdout
-    rows = re.findall(r"^([a-z-]+) +(\d\.\d{5}) .* (\d\.\d{5})  ", done.stdout, re.M)
-    assert {name for name, _, _ in rows} == set(dcopt.METHODS)  # pdcae on digits, where f is convex
-    assert all(float(last) <= float(first) for _, first, last in rows)
-    assert max(map(len, done.stdout.splitlines())) <= 90
+@pytest.mark.parametrize("name", ["reproduce", "plan", "datasets"])
+def test_every_command_teaches_by_example(name: str, here: Here) -> None:
+    code, text, _ = here.run(name, "--help")
+    assert code == 0
+    assert "Examples:" in text and text.count(f" dcopt {name}") >= 3
 
 
-def test_datasets_say_where_they_are(tmp_path: Path) -> None:
-    (tmp_path / "a9a").write_text("+1 3:1 7:0.5\n-1 1:1\n", encoding="utf-8")
-    lines = dict(line.split(maxsplit=1) for line in run("datasets", DCOPT_DATA=str(tmp_path)).stdout.splitlines())
-    assert lines["a9a"] == "in DCOPT_DATA" and lines["w8a"] == "not here" and lines["digits"] == "with scikit-learn"
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("reproduce", "--help")])
+def test_nothing_heavy_for_a_word(words: tuple[str, ...]) -> None:
+    heavy = ("numba", "sklearn", "scipy", "matplotlib", "urllib.request")
+    code = f"import sys, atexit; atexit.register(lambda: print([m for m in {heavy!r} if m in sys.modules]))\n"
+    assert run(*words, code=code + "from dcopt.cli import main; main()").stdout.splitlines()[-1] == "[]"
 
 
-def test_plan_of_a_file(tmp_path: Path) -> None:
+def test_plan_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCOPT_CACHE", "")
     file = tmp_path / "two.svm"
     file.write_text("".join(f"{(-1) ** i} 1:{1 + i % 3} 2:{i % 5}\n" for i in range(40)), encoding="utf-8")
-    done = run("plan", str(file), "--penalty", "scad", "--set", "lam=0.01", "--eps", "0.1", "--compare")
+    words = ("plan", str(file), "--penalty", "scad", "--set", "lam=0.01", "--eps", "0.1", "--compare")
+    done = run(*words)
     assert done.returncode == 0, done.stderr
     assert "N = 40" in done.stdout and "Every condition holds" in done.stdout and "cheapest:" in done.stdout
+    numbers = json.loads(run(*words, "--json").stdout)
+    X, y = dcopt.load_libsvm(file)
+    P = dcopt.erm(X, y, "squared-sigmoid", dcopt.regularizers.SCAD(lam=0.01))
+    plan = dcopt.plan(P, eps=0.1)
+    assert (numbers["T"], numbers["b"], numbers["kappa"]) == (plan.T, 40, plan.kappa)
+    assert numbers["gradients"] == plan.gradients and numbers["violated"] == []
+    assert [c["name"] for c in numbers["conditions"]] == [c.name for c in plan.conditions]
+    assert numbers["compare"]["cheapest"] == plan.compare().cheapest.method
 
 
-def test_bad_words_are_one_line_and_exit_code_one(tmp_path: Path) -> None:
-    (tmp_path / "bad.svm").write_text("1 1:x\n", encoding="utf-8")
-    for words, says in (
-        (("plan", "nowhere.svm", "--eps", "1"), "is not a file"),
-        (("plan", str(tmp_path / "bad.svm"), "--eps", "1"), "not LIBSVM"),
-        (("plan", "digits", "--eps", "-1", "--loss", "softmax"), "eps"),
-        (("plan", "breast_cancer", "--eps", "1", "--penalty", "scat"), "did you mean 'scad'?"),
-        (("plan", "breast_cancer", "--eps", "1", "--penalty", "scad", "--set", "lamb=1"), "did you mean 'lam'?"),
-    ):
-        done = run(*words)
-        assert done.returncode == 1 and says in done.stderr and done.stderr.count("\n") == 1, (words, done.stderr)
+def test_reproduce_shows_the_claims_and_the_report(tmp_path: Path) -> None:
+    done = run("reproduce", "gap", "binary", "--out", str(tmp_path), "--jobs", "3", code=FAKE)
+    assert done.returncode == 0, done.stderr
+    rows = [re.split(" {2,}", line) for line in done.stdout.splitlines()]
+    assert rows[1][0] == "fewer gradients [than DCA] (Table I)" and rows[1][-1] == "supported"
+    assert rows[2][-1] == "not supported" and "2 claims; jobs 3" in done.stdout
+    assert done.stdout.splitlines()[-1] == f"report: {tmp_path / 'report.html'}"
+    assert "breast_cancer is used instead" in done.stderr
+    assert [line.split(":")[0] for line in done.stderr.splitlines()[1:]] == ["binary", "binary", "gap", "gap"]
+
+
+def test_reproduce_as_json(tmp_path: Path) -> None:
+    done = run("--json", "reproduce", "--out", str(tmp_path), "--quick", code=FAKE)
+    said = json.loads(done.stdout)
+    assert said["experiments"] == ["binary", "multiclass", "gap", "online", "scaling"] and done.stderr == ""
+    assert said["claims"][0]["verdict"] == "supported" and said["claims"][0]["value"] is None  # NaN is no JSON
+    assert said["report"] == said["files"][0] == str(tmp_path / "report.html")
+
+
+def test_quiet_is_quiet(tmp_path: Path) -> None:
+    done = run("-q", "reproduce", "--out", str(tmp_path), code=FAKE)
+    assert done.stderr == "" and "fewer gradients" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("--version",), ("datasets",), ("datasets", "digits"), ("plan", "breast_cancer", "--eps", "1")]
+)
+def test_json_is_one_object_and_nothing_else(words: tuple[str, ...], here: Here) -> None:
+    code, out, err = here.run(*words, "--json")
+    assert code == 0 and isinstance(json.loads(out), dict) and err == ""
+
+
+def test_json_of_an_error_is_an_error(here: Here) -> None:
+    code, out, err = here.run("plan", "wine", "--eps", "1", "--json")  # three classes, and a loss for two
+    assert code == 1 and out == "" and err.count("\n") == 1
+
+
+def test_datasets_say_where_they_are(tmp_path: Path, here: Here) -> None:
+    (tmp_path / "a9a").write_text("+1 3:1 7:0.5\n-1 1:1\n", encoding="utf-8")
+    places = {"DCOPT_DATA": str(tmp_path), "DCOPT_CACHE": str(tmp_path / "cache")}
+    _, out, _ = here.run("datasets", **places)
+    lines = {line.split()[0]: re.split(" {2,}", line)[1:] for line in out.splitlines()}
+    assert list(lines) == ["name", *DATASETS]
+    assert lines["a9a"] == ["32561", "123", "2", "2.3 MB", "DCOPT_DATA", "Adult: UCI, CC BY 4.0"]
+    assert "can be downloaded" in lines["w8a"] and "not available" in lines["cadata"]
+    assert lines["digits"][:5] == ["1797", "64", "10", "–", "scikit-learn"]
+    said = {one["name"]: one for one in json.loads(here.run("datasets", "--json", **places)[1])["datasets"]}
+    assert said["a9a"]["where"] == "DCOPT_DATA" and said["cadata"]["where"] is None and said["a9a"]["rows"] == 32561
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_sizes_of_bundled_sets_are_theirs(name: str) -> None:
+    X, y = dcopt.load_dataset(name)
+    one = look(name)
+    assert (one.rows, one.features) == X.shape and one.classes == (0 if one.task == "regression" else len(set(y)))
+
+
+def test_fetch_says_what_it_does(tmp_path: Path, here: Here) -> None:
+    code, out, err = here.run("datasets", "digits", "--fetch")
+    assert code == 0 and "1797" in out and err == "digits is here already: scikit-learn\n"
+    code, out, err = here.run("datasets", "a9a", "--fetch", DCOPT_CACHE=str(tmp_path))
+    first, second = err.splitlines()
+    assert code == 1 and out == "" and first == "a9a: 2.3 MB from http://127.0.0.1:9/binary/a9a"
+    assert second.startswith("dcopt: the data set a9a is not here and cannot be fetched")
+    code, _, err = here.run("datasets", "a9a", "--fetch", DCOPT_CACHE="")
+    assert code == 1 and "nothing is kept" in err
+
+
+def test_the_experiments_are_those_that_can_be_run() -> None:
+    assert EXPERIMENTS == (*reproduce.EXPERIMENTS, "all")
+
+
+def test_options_of_the_program_may_follow_the_command() -> None:
+    assert in_front(["a", "--json", "b", "-q"]) == ["--json", "-q", "a", "b"]
+    assert in_front(["a", "--", "--json"]) == ["a", "--", "--json"]
+
+
+def test_any_terminal_can_show_it() -> None:
+    done = run("plan", "breast_cancer", "--normalize", "--eps", "0.1", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0 and "? = " in done.stdout  # κ

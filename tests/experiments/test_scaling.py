@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import dcopt.cli.scaling as command
-from dcopt.errors import BadInput, BadSettings
-from dcopt.experiments import ledger
-from dcopt.experiments.scaling import (
-    CONTROLS,
-    FULL,
-    QUICK,
-    TESTED,
-    Family,
-    Recipe,
-    Record,
-    Task,
-    population,
-    problem,
-    run,
-    tasks,
-)
+from dcopt.errors import BadSettings
+from dcopt.experiments import recipe
+from dcopt.experiments.field import CONTROLS
+from dcopt.experiments.scaling import Family, Recipe, Record, Task, crossings, jobs, population, problem, records
+from dcopt.experiments.scaling_report import Findings
 from dcopt.experiments.slopes import CLAIMED, Slope, against_eps, against_N, fit_slope, verdict
 from dcopt.measures import criticality
 from dcopt.solve import iterate
 
-FAMILY = Family("synthetic", (64, 128, 256), 128, (1 / 2, 1 / 4), (1 / 2, 1 / 4, 1 / 8))
-TINY = Recipe((FAMILY,), methods=("dca", "mm-saga", "dca-page"), seeds=3, dim=6)
+TESTED = ("dca", "dca-saga", "dca-svrg", "mm-saga", "mm-svrg", "dca-page", *CONTROLS)
+FAMILY = Family("synthetic", (64, 128, 256), 128, (1 / 2, 1 / 4), (1, 2, 3))
+TINY = Recipe("tiny", (FAMILY,), ("dca", "mm-saga", "dca-page"), runs=3, dim=6)
 
 
 def task(method: str, n: int = 256, seed: int = 0, **changes: float) -> Task:
-    recipe = Recipe((FAMILY,), seeds=3, dim=6, **changes)  # type: ignore[arg-type]
-    P, look = problem(recipe, FAMILY, n)
+    chosen = Recipe("one", (FAMILY,), TESTED, runs=3, dim=6, **changes)  # type: ignore[arg-type]
+    P, look = problem(chosen, FAMILY, n)
     start = look([np.zeros(P.shape)])[0]
-    return Task(recipe, FAMILY, n, method, seed, tuple((level, level * start) for level in (1 / 2, 1 / 4, 1 / 8)))
+    return Task(chosen, FAMILY, n, method, seed, tuple((level, level * start) for level in (1 / 2, 1 / 4, 1 / 8)))
+
+
+def made(job: Task) -> list[Record]:
+    return crossings(*problem(job.recipe, job.family, job.n), job)
 
 
 def brute(job: Task, steps: int) -> list[tuple[int, int, float]]:
@@ -56,7 +50,7 @@ def brute(job: Task, steps: int) -> list[tuple[int, int, float]]:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_looking_at_every_step_finds_the_first_crossing(method: str, seed: int) -> None:
     job = task(method, seed=seed, ratio=1.0 + 1e-9)
-    records = run(job)
+    records = made(job)
     path = brute(job, max(r.steps or 0 for r in records))
     for record in records:
         first = next((t, gradients) for t, gradients, d in path if d <= record.eps)
@@ -67,7 +61,7 @@ def test_looking_at_every_step_finds_the_first_crossing(method: str, seed: int) 
 def test_looking_seldom_finds_it_within_the_ratio(method: str) -> None:
     """d ≤ ε at the recorded step, d > ε at the look before, and between them 4 % of the gradients or one step."""
     job = task(method)
-    records = run(job)
+    records = made(job)
     path = brute(job, max(r.steps or 0 for r in records))
     spent = {gradients: (t, d) for t, gradients, d in path}
     for record in records:
@@ -85,14 +79,14 @@ def test_looking_seldom_finds_it_within_the_ratio(method: str) -> None:
 
 
 def test_the_paper_counts_a_correction_once() -> None:
-    saga, page = run(task("mm-saga"))[-1], run(task("dca-page"))[-1]
+    saga, page = made(task("mm-saga"))[-1], made(task("dca-page"))[-1]
     assert saga.gradients == saga.paper
     assert page.gradients is not None and page.paper is not None
     assert 256 < page.paper < page.gradients < 2 * page.paper
 
 
 def test_a_run_that_does_not_cross_is_censored_and_has_no_number() -> None:
-    records = run(task("dca", cap=4.0))
+    records = made(task("dca", cap=4.0))
     assert [r.status == "crossed" for r in records] == [r.gradients is not None for r in records]
     last = records[-1]
     assert last.status == "censored" and (last.gradients, last.paper, last.steps) == (None, None, None)
@@ -160,7 +154,7 @@ def test_verdicts(low: float, high: float, claim: float, said: str) -> None:
 def test_dca_is_linear_in_n() -> None:
     """Made-up records: 7 steps at every N, twice as many for half the ε."""
     records = [
-        Record("", "made-up", n, "dca", 0, level, level, "crossed", steps * n, steps * n, steps, 0, 0.0)
+        Record("made-up", n, "dca", 0, level, level, "crossed", steps * n, steps * n, steps, 0, 0.0)
         for n in (64, 128, 256)
         for level, steps in ((0.5, 8), (0.25, 15))
     ]
@@ -172,91 +166,40 @@ def test_dca_is_linear_in_n() -> None:
     assert row.verdict == "bound holds, not attained" and row.claim == 2.0
 
 
-# ---- the command
+# ---- recipes and lines
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """The quick recipe is the tiny one; the list collects the runs that are made."""
-    made: list[Task] = []
-    monkeypatch.setattr(command, "QUICK", TINY)
-    monkeypatch.setattr(command, "run", lambda job: made.append(job) or run(job))
-    return made
-
-
-def numbers(path: Path) -> set[tuple[object, ...]]:
-    """What the table says, but for the seconds."""
-    return {r[:-1] for r in ledger.read(path)}
-
-
-def test_a_tiny_recipe_end_to_end(tiny: list[Task], tmp_path: Path) -> None:
-    command.scaling(tmp_path, quick=True, force=False, jobs=1)
-    assert {p.name for p in tmp_path.iterdir()} == {
-        f"scaling-quick.{end}" for end in ("csv", "md", "png", "svg", "pdf")
-    }
-    assert len(tiny) == 3 * (1 + 3 + 3)  # sizes × (dca once, two methods with three seeds)
-    records = ledger.read(tmp_path / "scaling-quick.csv")
-    assert len(records) == 2 * 7 * 2 + 7 * 3  # two sizes with two ε, one with three
-    assert len({r.key for r in records}) == len(records)
-    text = (tmp_path / "scaling-quick.md").read_text(encoding="utf-8")
-    assert text.count("| `dca-page` |") == 3 and "λ = 0.0001" in text
-    assert (tmp_path / "scaling-quick.png").read_bytes().startswith(b"\x89PNG")
-
-    with pytest.raises(BadSettings, match="--force"):
-        command.scaling(tmp_path, quick=True, force=False, jobs=1)
-    before, tiny[:] = numbers(tmp_path / "scaling-quick.csv"), []
-    command.scaling(tmp_path, quick=True, force=True, jobs=1)
-    assert len(tiny) == 21 and numbers(tmp_path / "scaling-quick.csv") == before  # the same numbers again
-
-
-def test_a_run_that_was_cut_off_continues(tiny: list[Task], tmp_path: Path) -> None:
-    command.scaling(tmp_path, quick=True, force=False, jobs=1)
-    table = tmp_path / "scaling-quick.csv"
-    whole, text = numbers(table), table.read_text(encoding="utf-8")
-    lines = text.splitlines(keepends=True)
-    cut = "".join(lines[:12]) + lines[12][:-4]  # a header, eleven lines, and one torn: five runs and a half
-    table.write_text(cut, encoding="utf-8")
-    (tmp_path / "scaling-quick.md").unlink()
-    tiny.clear()
-    command.scaling(tmp_path, quick=True, force=False, jobs=1)
-    assert len(tiny) == 21 - 5
-    assert table.read_text(encoding="utf-8").startswith("".join(lines[:12]))  # finished lines stay as they are
-    assert numbers(table) == whole and len(ledger.read(table)) == len(whole)
-
-
-def test_lines_of_another_recipe_are_not_mixed_in(tiny: list[Task], tmp_path: Path) -> None:
-    table = tmp_path / "scaling-quick.csv"
-    ledger.append(table, [Record("other", "a9a", 2, "dca", 0, 0.5, 0.5, "crossed", 2, 2, 1, 0, 0.0)])
-    with pytest.raises(BadSettings, match="recipe"):
-        command.scaling(tmp_path, quick=True, force=False, jobs=1)
-    table.write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="not a table"):
-        command.scaling(tmp_path, quick=True, force=False, jobs=1)
-    assert tiny == []
-
-
-@pytest.mark.slow
-def test_two_processes_give_the_same_numbers(tiny: list[Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command.scaling(tmp_path / "one", quick=True, force=False, jobs=1)
-    monkeypatch.setattr(command, "run", run)
-    command.scaling(tmp_path / "two", quick=True, force=False, jobs=2)
-    assert numbers(tmp_path / "one" / "scaling-quick.csv") == numbers(tmp_path / "two" / "scaling-quick.csv")
+def test_lines_of_a_ledger_are_the_records_again() -> None:
+    job = task("dca-page")
+    line = json.loads(json.dumps(job.run()))
+    assert records([line]) == [r._replace(seconds=s.seconds) for r, s in zip(made(job), records([line]), strict=True)]
+    assert line["key"] == "synthetic/256/dca-page/0"
 
 
 def test_the_recipes_cover_what_is_claimed() -> None:
-    assert {f.data for f in FULL.families} == {"a9a", "w8a", "synthetic"} and FULL.seeds == 10
-    assert max(FULL.families[-1].sizes) == 2**20 and set(FULL.methods) - set(CLAIMED) == set(CONTROLS)
-    assert QUICK.digest != FULL.digest == Recipe(FULL.families).digest
+    full, quick = (recipe.build(Recipe, recipe.read("scaling", q), "scaling") for q in (False, True))
+    assert {f.data for f in full.families} == {"a9a", "w8a", "synthetic"} and full.runs == 10
+    assert max(full.families[-1].sizes) == 2**20 and set(full.methods) - set(CLAIMED) == set(CONTROLS)
+    assert full.families[0].wanted(8192)[-1] == 1 / 128 and full.families[0].wanted(512) == (1 / 8, 1 / 16)
+    assert quick.runs < full.runs and quick.methods == full.methods
 
 
-@pytest.mark.parametrize("changes", [{"seeds": 0}, {"ratio": 1.0}, {"cap": math.nan}, {"methods": ("dca-pag",)}])
+@pytest.mark.parametrize("changes", [{"runs": 0}, {"ratio": 1.0}, {"cap": math.nan}, {"methods": ("dca-pag",)}])
 def test_bad_recipes_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(BadSettings):
-        Recipe((FAMILY,), **changes)  # type: ignore[arg-type]
+        replace(TINY, **changes)  # type: ignore[arg-type]
     with pytest.raises(BadSettings):
         Family("synthetic", (64,), 128, (0.5,), ())
 
 
 def test_every_run_is_listed_once() -> None:
-    listed = [(t.family.data, t.n, t.method, t.seed) for t in tasks(TINY)]
-    assert len(set(listed)) == len(listed) == 21
+    listed = [job.key for job in jobs(TINY, ("synthetic",))]
+    assert len(set(listed)) == len(listed) == 3 * (1 + 3 + 3)  # sizes × (dca once, two methods with three seeds)
+    assert list(jobs(TINY, ())) == []
+
+
+def test_the_page_has_every_table() -> None:
+    found = Findings(TINY, [r for job in jobs(TINY, ("synthetic",)) for r in made(job)])
+    text = found.markdown()
+    assert text.count("| `dca-page` |") == 3 and "λ = 0.0001" in text
+    assert len(found.records) == 2 * 7 * 2 + 7 * 3  # two sizes with two ε, one with three

@@ -7,10 +7,10 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from paper import PAPER
 
 import dcopt
 from dcopt.data.datasets import available
-from dcopt.experiments.paper import PAPER
 from dcopt.regularizers import Exponential
 
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from paper import PAPER
 
 import dcopt
 from dcopt import theory
 from dcopt.convex import ScaledIdentity
 from dcopt.data.datasets import available
-from dcopt.experiments.paper import PAPER
 from dcopt.regularizers import L2, MCP, Exponential, Zero
 from dcopt.theory import Scene
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from paper import PAPER
 
 import dcopt
 from dcopt.data.datasets import available
 from dcopt.estimators import SAGA
-from dcopt.experiments.paper import PAPER
 from dcopt.methods import METHODS
 
 REFERENCE = {

@@ -2,41 +2,69 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from ..data.datasets import BUNDLED, LIBSVM, load_dataset, load_libsvm
+from ..data.datasets import load_dataset, load_libsvm
 from ..errors import BadSettings, pick
-from ..plan import plan
+from ..plan import Plan, plan
 from ..problem import erm
 from ..regularizers import REGULARIZERS, Regularizer
+from .names import DATASETS, settings_of
+from .terminal import Terminal
+
+NUMBERS = "mode setting measure eps b_small p gamma kappa eta a T D0 gradients paper_gradients bytes output".split()
 
 
 def explain(
-    data: str, loss: str, penalty: str, settings: list[str], normalize: bool, compare: bool, **asked: Any
-) -> str:
-    """The plan as prose, with the comparison of all methods behind it if asked."""
-    known = data in LIBSVM or data in BUNDLED
-    X, y = load_dataset(data, normalize=normalize) if known else load_libsvm(Path(data), normalize=normalize)
-    chosen = plan(erm(X, y, loss, regularizer_with(penalty, settings)), **asked)
-    return f"{chosen}\n\n{chosen.compare()}" if compare else str(chosen)
+    terminal: Terminal,
+    data: str,
+    loss: str,
+    penalty: str,
+    settings: list[str],
+    normalize: bool,
+    compare: bool,
+    **asked: Any,
+) -> None:
+    """The plan as prose, with the comparison of all methods behind it if asked; as JSON, its numbers."""
+    load = load_dataset if data in DATASETS else load_libsvm
+    X, y = load(data, normalize=normalize)
+    r = regularizer_with(penalty, settings)
+    chosen = plan(erm(X, y, loss, r), **asked)
+    table = chosen.compare() if compare else None
+    numbers = {"data": data, "loss": loss, "penalty": repr(r)} | numbers_of(chosen)
+    if table is not None:
+        numbers["compare"] = {"cheapest": table.cheapest.method, "rows": table.rows}
+    terminal.result(numbers, str(chosen), *([] if table is None else ["", str(table)]))
+
+
+def numbers_of(p: Plan) -> dict[str, Any]:
+    """What the paragraph says, by name; b is a number also where it is all N."""
+    numbers = {"n": p.P.n, "shape": p.P.shape} | {name: getattr(p, name) for name in NUMBERS} | {"b": p.batch}
+    passes = None if p.P.n is None else p.gradients / p.P.n
+    return numbers | {
+        "passes": passes,
+        "violated": p.violated,
+        "conditions": p.conditions,
+        "constants": p.constants,
+        "remarks": p.remarks,
+    }
 
 
 def regularizer_with(name: str, settings: list[str]) -> Regularizer:
     """A registered regularizer with `key=value` settings put over those of its sample instance."""
     r: Any = REGULARIZERS[pick("penalty", name, REGULARIZERS)]
-    own = {f.name for f in fields(r)} - {"groups", "weights"}
     changes: dict[str, Any] = {}
     for setting in settings:
         key, _, value = setting.partition("=")
-        if key == "groups":
-            changes[key] = value
-            continue
-        pick(f"setting of {name}", key, own)
-        try:
-            changes[key] = int(value) if value.lstrip("+-").isdigit() else float(value)
-        except ValueError:
-            raise BadSettings(key, value, "a number, as in --set lam=0.01") from None
+        pick(f"setting of {name}", key, settings_of(r))
+        changes[key] = value if key == "groups" else number(key, value)
     result: Regularizer = replace(r, **changes)
     return result
+
+
+def number(key: str, text: str) -> int | float:
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise BadSettings(key, text, f"a number, as in --set {key}=0.01") from None

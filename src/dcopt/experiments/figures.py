@@ -1,23 +1,21 @@
-"""Figures. The only room that knows matplotlib, and only while it draws."""
+"""Figures as files: PNG, SVG and PDF, the same bytes for the same numbers.
+
+The only room that knows matplotlib, and only while it draws. What is missing stays missing: NaN, and what is zero or
+less on a log scale, is a gap in the line, and a method without a single value says so in the legend.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .scaling_report import Findings
-from .slopes import Row
+import numpy as np
 
-_COLOURS = {  # Okabe and Ito: told apart by the colour-blind
-    "dca": "#000000",
-    "dca-saga": "#E69F00",
-    "dca-svrg": "#56B4E9",
-    "mm-saga": "#009E73",
-    "mm-svrg": "#CC79A7",
-    "dca-page": "#D55E00",
-    "mm-saga-sqrt": "#0072B2",
-}
-_MARKS = dict(zip(_COLOURS, "sov^DpX", strict=True))
+from ..errors import BadInput, pick
+from .palette import INKS, inks
+from .panels import Axis, Panel
+
 _STYLE: Any = {
     "font.size": 8,
     "axes.titlesize": 9,
@@ -26,54 +24,150 @@ _STYLE: Any = {
     "legend.frameon": False,
     "legend.fontsize": 6.5,
     "svg.hashsalt": "dcopt",
+    "pdf.fonttype": 42,  # fonts that publishers accept
 }
 
 
-def scaling_figure(found: Findings, stem: Path) -> list[Path]:
-    """Gradients after the first N, against N above and against d(0)/ε below, a column for each population."""
+def panel_figure(panel: Panel, stem: Path, x: str, y: str, *, every: bool = False) -> list[Path]:
+    """One panel for the chosen axes, the methods shown at first (or every one), as stem.png, .svg and .pdf."""
+    return paper_figure([panel], stem, x, y, every=every)
+
+
+def paper_figure(panels: Sequence[Panel], stem: Path, x: str, y: str, *, every: bool = False) -> list[Path]:
+    """Panels side by side with one legend below, as in a paper."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    width = len(found.families)
+    if not panels:
+        raise BadInput("panels", "there is none to draw")
+    lines = [_lines(panel, x, y, every) for panel in panels]
+    width = 4.4 if len(panels) == 1 else 3.3 * len(panels)
     with rc_context(_STYLE):
-        figure = Figure(figsize=(3.6 * width, 7.4), layout="constrained")
+        figure = Figure(figsize=(width, 3.4), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = figure.subplots(2, width, squeeze=False)
-        for k, family in enumerate(found.families):
-            above, below = axes[0][k], axes[1][k]
-            sizes = min(family.sizes), max(family.sizes)
-            above.plot(sizes, sizes, color="0.6", lw=1, ls=":")
-            above.annotate("N", (sizes[1], sizes[1]), color="0.4", xytext=(3, 0), textcoords="offset points")
-            _panel(above, found.in_N[family.data], 1.0)
-            above.set(title=f"{family.data}: ε = d(0)/{1 / family.levels[-1]:g}", xlabel="N")
-            start = next(r.eps / r.level for r in found.records if r.data == family.data)
-            _panel(below, found.in_eps[family.data], start)
-            below.set(title=f"{family.data}: N = {family.at}", xlabel="d(0) / ε")
-        for row in axes:
-            row[0].set_ylabel("component gradients after the first N")
-        written = [stem.with_suffix(end) for end in (".png", ".svg", ".pdf")]
-        for path in written:
-            figure.savefig(path, dpi=110, metadata=_undated(path))
-    _lighten(written[0])
-    return written
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axis, panel, mine in zip(axes, panels, lines, strict=True):
+            _draw(axis, panel, x, y, mine)
+            axis.set_title(panel.title)
+            _absent(axis, panel, mine, lines)
+        for axis, panel in zip(axes[1:], panels[1:], strict=True):
+            if _axis(panel.ys, y).label == _axis(panels[0].ys, y).label:
+                axis.set_ylabel("")  # said once, on the left
+        _legend(figure, panels, lines, 4 if len(panels) == 1 else 4 * len(panels) - 2)
+        return _save(figure, stem, 220)
 
 
-def _panel(axis: Any, rows: list[Row], scale: float) -> None:
-    """Medians as marks, fitted lines, and the slopes in a legend below."""
-    axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
-    for row in rows:
-        fit, colour = row.honest, _COLOURS.get(row.method, "0.3")
-        ends = fit.xs[0], fit.xs[-1]
-        axis.plot([x * scale for x in ends], [fit.at(x) for x in ends], color=colour, lw=1)
-        marks = [x * scale for x in fit.xs]
-        label = f"{row.method}  {fit}"
-        axis.plot(marks, fit.medians, _MARKS.get(row.method, "o"), color=colour, ms=3.5, mec="none", label=label)
+class _Line:
+    """A method's values as they can be drawn, with NaN for what cannot."""
+
+    def __init__(self, panel: Panel, method: str, x: str, y: str) -> None:
+        curve = panel.curves.get(method, {}).get(x)
+        band = None if curve is None else curve.bands.get(y)
+        self.method = method
+        self.x, self.middle, self.low, self.high = (
+            np.array([] if v is None else v, dtype=float)
+            for v in (curve and band and curve.x, band and band.middle, band and band.low, band and band.high)
+        )
+        if _axis(panel.xs, x).log:
+            self.x = _positive(self.x)
+        if _axis(panel.ys, y).log:
+            self.middle, self.low, self.high = _positive(self.middle), _positive(self.low), _positive(self.high)
+        self.there = np.isfinite(self.x) & np.isfinite(self.middle)
+        self.middle = np.where(self.there, self.middle, np.nan)
+
+    def alone(self) -> Any:
+        """Points without a neighbour, which a line does not show."""
+        there = np.pad(self.there, 1)
+        return self.there & ~there[:-2] & ~there[2:]
+
+
+def _positive(values: Any) -> Any:
+    return np.where(values > 0, values, np.nan)
+
+
+def _axis(axes: Sequence[Axis], name: str) -> Axis:
+    return {a.id: a for a in axes}[pick("axis", name, [a.id for a in axes])]
+
+
+def _lines(panel: Panel, x: str, y: str, every: bool) -> list[_Line]:
+    lines = [_Line(panel, m.id, x, y) for m in panel.methods if m.shown or every]
+    if not any(line.there.any() for line in lines):
+        raise BadInput(f"panel {panel.id}", f"there is nothing to draw for {y} against {x}: no method has a value")
+    return lines
+
+
+def _draw(axis: Any, panel: Panel, x: str, y: str, lines: Sequence[_Line]) -> None:
+    across, up = _axis(panel.xs, x), _axis(panel.ys, y)
+    axis.set(xlabel=across.label, ylabel=up.label)
+    axis.set_xscale("log" if across.log else "linear")
+    axis.set_yscale("log" if up.log else "linear")
+    if across.log:  # within a decade or two matplotlib would write 2 × 10³ beside 3 × 10³, and they overlap
+        axis.xaxis.set_minor_formatter("")
+    ink = inks(m.id for m in panel.methods)
+    ends = [f([f(line.x[line.there]) for line in lines if line.there.any()]) for f in (np.min, np.max)]
+    for k, line in reversed(list(enumerate(lines))):  # the first one on top
+        if not line.there.any():
+            continue
+        colour, mark = INKS[ink[line.method]].colour, INKS[ink[line.method]].mark
+        both = line.there & np.isfinite(line.low) & np.isfinite(line.high)
+        axis.fill_between(line.x, line.low, line.high, where=both, color=colour, alpha=0.18, lw=0)
+        axis.plot(line.x, line.middle, color=colour, lw=1.2)
+        spots = line.there if panel.marks else line.alone() | _spread(line, ends, across.log, k / len(lines))
+        axis.plot(line.x[spots], line.middle[spots], mark, color=colour, ms=4, mec="white", mew=0.3)
     axis.grid(color="0.92", lw=0.6)
     axis.set_axisbelow(True)
-    place: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
-    axis.legend(title="slope and its 95 % interval", title_fontsize=6.5, handletextpad=0.2, columnspacing=1.0, **place)
+    if not panel.marks and not across.log:
+        axis.set_xlim(ends[0] - 0.01 * (ends[1] - ends[0]) - 1e-12, ends[1] + 0.01 * (ends[1] - ends[0]) + 1e-12)
+
+
+def _spread(line: _Line, ends: Sequence[float], log: bool, shift: float) -> Any:
+    """About eight points of the line, evenly across the figure, at other places than those of the other lines."""
+    low, high = np.log(ends) if log else ends
+    where = np.log(np.where(line.there, line.x, 1.0)) if log else line.x
+    cells = np.floor(8 * (where - low) / max(high - low, 1e-300) - shift)
+    first = np.zeros(line.there.size, dtype=bool)
+    seen: set[float] = set()
+    for i in np.flatnonzero(line.there):
+        first[i] = cells[i] not in seen
+        seen.add(cells[i])
+    return first
+
+
+def _absent(axis: Any, panel: Panel, mine: Sequence[_Line], lines: Sequence[Sequence[_Line]]) -> None:
+    """In a panel: the methods that only the other panels have values of, for the legend cannot say so."""
+    elsewhere = {line.method for others in lines for line in others if line.there.any()}
+    names = {m.id: m.label for m in panel.methods}
+    absent = [names[line.method] for line in mine if not line.there.any() and line.method in elsewhere]
+    if absent:
+        place: Any = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
+        axis.annotate(f"no data: {', '.join(absent)}", (0.99, 0.99), fontsize=6.5, color="0.35", **place)
+
+
+def _legend(figure: Any, panels: Sequence[Panel], lines: Sequence[Sequence[_Line]], columns: int) -> None:
+    """Every method once; "(no data)" for one that no panel has a value of."""
+    from matplotlib.lines import Line2D
+
+    labels = {m.id: m.label for panel in panels for m in panel.methods}
+    ink = {m: k for panel in panels for m, k in inks(m.id for m in panel.methods).items()}
+    there: dict[str, bool] = {}
+    for line in (line for mine in lines for line in mine):
+        there[line.method] = there.get(line.method, False) or bool(line.there.any())
+    handles = [
+        Line2D([], [], color=INKS[ink[m]].colour, marker=INKS[ink[m]].mark, lw=1.2, ms=4, mec="white", mew=0.3,
+               alpha=1.0 if some else 0.35, label=labels[m] if some else f"{labels[m]} (no data)")
+        for m, some in there.items()
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(columns, len(handles)), fontsize=7)
+
+
+def _save(figure: Any, stem: Path, dpi: int) -> list[Path]:
+    written = [stem.with_name(stem.name + end) for end in (".png", ".svg", ".pdf")]
+    for path in written:
+        figure.savefig(path, dpi=dpi, metadata=_undated(path))
+        figure.set_layout_engine("none")  # laid out once, for all three
+    _lighten(written[0])
+    return written
 
 
 def _lighten(path: Path) -> None:

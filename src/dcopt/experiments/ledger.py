@@ -1,46 +1,64 @@
-"""One line of CSV for each record, written as it comes, so that a killed run can continue."""
+"""Traces on disk, as they come: a line of JSON for each finished run, below a line with the whole recipe."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
+import json
+import os
 from pathlib import Path
+from typing import Any
 
-from ..errors import BadInput
-from .scaling import Record
+from ..errors import BadInput, BadSettings
 
-_WHOLE, _REAL = ("n", "seed", "gradients", "paper", "steps", "before"), ("level", "eps", "seconds")
-
-
-def read(path: Path) -> list[Record]:
-    """The finished lines; a last line cut off by the end of its process is removed from the file."""
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")
-    lines = list(csv.DictReader(whole.splitlines()))
-    if whole and tuple(whole.splitlines()[0].split(",")) != Record._fields:
-        raise BadInput(str(path), f"is not a table of {', '.join(Record._fields)}")
-    return [_record(str(path), k, line) for k, line in enumerate(lines)]
+Line = dict[str, Any]
 
 
-def _record(name: str, row: int, line: dict[str, str]) -> Record:
-    try:
-        fields: dict[str, object] = dict(line)
-        fields |= {k: int(line[k]) if line[k] else None for k in _WHOLE}
-        fields |= {k: float(line[k]) for k in _REAL}
-        return Record(**fields)  # type: ignore[arg-type]  # the casts above
-    except (TypeError, ValueError) as why:
-        raise BadInput(name, f"cannot be read ({why})", row=row) from None
+class Ledger:
+    """The finished runs of one recipe by key; those of a process that was killed are found again."""
 
+    def __init__(self, path: Path, head: Line, force: bool = False) -> None:
+        self.path, self.notes = path, list[str]()
+        self.lines: dict[str, Line] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if force:
+            path.unlink(missing_ok=True)
+        whole = self._whole() if path.exists() else b""
+        if not whole:
+            self._write({"head": head})
+            return
+        first, *rest = whole.splitlines()
+        if self._parse(1, first).get("head") != head:
+            raise BadSettings("out", str(path), "traces of this recipe and version; --force starts over")
+        for number, text in enumerate(rest, 2):
+            line = self._parse(number, text)
+            self.lines[line["key"]] = line
 
-def append(path: Path, records: Iterable[Record]) -> None:
-    """Add lines and hand them to the system."""
-    new = not path.exists() or path.stat().st_size == 0
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if new:
-            writer.writerow(Record._fields)
-        writer.writerows(["" if v is None else v for v in r] for r in records)
+    def append(self, line: Line) -> None:
+        """Keep a finished run, whatever happens next."""
+        self._write(line)
+        self.lines[line["key"]] = line
+
+    def _write(self, line: Line) -> None:
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+        with self.path.open("ab") as file:
+            file.write(text.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _whole(self) -> bytes:
+        """The whole lines: a last one that was cut off with its process is removed."""
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if whole != data:
+            self.notes.append(f"{self.path}: the last line was cut off with its process; that run is made again")
+            with self.path.open("r+b") as file:
+                file.truncate(len(whole))
+        return whole
+
+    def _parse(self, number: int, text: bytes) -> Line:
+        try:
+            line = json.loads(text)
+            if "head" in line or isinstance(line["key"], str):
+                return dict(line)
+        except (ValueError, TypeError, KeyError):
+            pass
+        raise BadInput(str(self.path), "is not a line of this ledger; --force starts over", row=number)

@@ -11,27 +11,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.check import as_rows
-from ..data.datasets import available, load_dataset
 from ..errors import BadSettings, pick, require_count, require_number
-from ..estimators import SAGA
-from ..methods import METHODS, Method
 from ..problem import Problem, erm
 from ..regularizers import Exponential
 from ..solve import iterate
 from ..sums import LinearSum
 from ..xp import Array
+from . import source
+from .field import KNOWN
+from .ledger import Line
+from .recipe import build
 
-# Do the batches of theory have to be so large? SAGA with PAGE's, for which no theorem is known.
-CONTROLS = {"mm-saga-sqrt": Method("mm-saga-sqrt", lambda n: SAGA(b=math.isqrt(n - 1) + 1), says="SAGA, b = ⌈√N⌉")}
-_KNOWN = METHODS | CONTROLS
-TESTED = ("dca", "dca-saga", "dca-svrg", "mm-saga", "mm-svrg", "dca-page", *CONTROLS)
 _ROWS, _POINTS = 8192, 8  # a look takes several points at once, through blocks of rows that fit the cache
 
 
@@ -43,28 +39,30 @@ class Family:
     sizes: tuple[int, ...]
     at: int  # this N is also run with `fine`
     levels: tuple[float, ...]  # ε / d(0) at every N; the last one is the ε of the fit against N
-    fine: tuple[float, ...]  # ε / d(0) at N = `at`, for the fit against ε
+    fine: tuple[float, ...]  # k: ε = 2^−k d(0) at N = `at`, for the fit against ε
 
     def __post_init__(self) -> None:
+        pick("data", self.data, source.NAMES)
         for n in (*self.sizes, self.at):
             require_count("sizes", n, 2)
-        for level in (*self.levels, *self.fine):
+        for level in (*self.levels, *(2.0**-k for k in self.fine)):
             require_number("levels", level, 0.0, 1.0, open_low=True)
         if not self.sizes or self.at not in self.sizes or not self.levels:
             raise BadSettings("at", self.at, "one of the sizes, with at least one level")
 
     def wanted(self, n: int) -> tuple[float, ...]:
         """The levels of a run with n components, from loose to tight."""
-        return tuple(sorted({*self.levels, *(self.fine if n == self.at else ())}, reverse=True))
+        return tuple(sorted({*self.levels, *(2.0**-k for k in self.fine if n == self.at)}, reverse=True))
 
 
 @dataclass(frozen=True)
 class Recipe:
     """The whole experiment."""
 
+    title: str
     families: tuple[Family, ...]
-    methods: tuple[str, ...] = TESTED
-    seeds: int = 10  # one for deterministic DCA
+    methods: tuple[str, ...]
+    runs: int = 10  # one for deterministic DCA
     lam: float = 1e-4
     alpha: float = 5.0
     dim: int = 20  # of the synthetic population
@@ -72,40 +70,14 @@ class Recipe:
     cap: float = 2000.0  # passes after which a run is censored
 
     def __post_init__(self) -> None:
+        families = (f if isinstance(f, Family) else build(Family, f, "families") for f in self.families)
+        object.__setattr__(self, "families", tuple(families))
         for name in self.methods:
-            pick("methods", name, _KNOWN)
-        require_count("seeds", self.seeds)
+            pick("methods", name, KNOWN)
+        require_count("runs", self.runs)
+        require_count("dim", self.dim)
         require_number("ratio", self.ratio, 1.0, open_low=True)
         require_number("cap", self.cap, 1.0)
-
-    @property
-    def digest(self) -> str:
-        """Results of different recipes are not mixed."""
-        return sha256(repr(self).encode()).hexdigest()[:8]
-
-
-_POWERS = (*(2**k for k in range(9, 17)), 2**18, 2**20)
-_LEVELS = (1 / 8, 1 / 16)
-_FINE = tuple(2 ** (-k / 2) for k in range(6, 15))  # 1/8 … 1/128
-FULL = Recipe(
-    (
-        Family("a9a", (*_POWERS[:6], 32561), 2**13, _LEVELS, _FINE),
-        Family("w8a", (*_POWERS[:7], 49749), 2**13, _LEVELS, _FINE),
-        Family("synthetic", _POWERS, 2**13, _LEVELS, _FINE),
-    )
-)
-QUICK = Recipe(
-    (
-        Family("a9a", _POWERS[:5:2], 2**11, (1 / 8,), _FINE[:5]),
-        Family("synthetic", _POWERS[:7:2], 2**11, (1 / 8,), _FINE[:5]),
-    ),
-    seeds=3,
-)
-
-
-def at_hand(recipe: Recipe) -> tuple[Family, ...]:
-    """The families whose data is on this machine."""
-    return tuple(f for f in recipe.families if f.data == "synthetic" or available(f.data))
 
 
 class Task(NamedTuple):
@@ -118,11 +90,20 @@ class Task(NamedTuple):
     seed: int
     eps: tuple[tuple[float, float], ...]  # (share of d(0), ε), from loose to tight
 
+    @property
+    def key(self) -> str:
+        return f"{self.family.data}/{self.n}/{self.method}/{self.seed}"
+
+    def run(self) -> Line:
+        P, look = problem(self.recipe, self.family, self.n)
+        found = crossings(P, look, self)
+        says = f"{found[-1].status} after {found[-1].gradients or found[-1].before} gradients"
+        return {"key": self.key, "says": says, "records": [r._asdict() for r in found]}
+
 
 class Record(NamedTuple):
     """One ε of one run. Censored: `gradients`, `paper`, `steps` are None and more than `before` were spent."""
 
-    recipe: str
     data: str
     n: int
     method: str
@@ -136,31 +117,18 @@ class Record(NamedTuple):
     before: int  # honest count at the last look before it, with d > ε
     seconds: float  # of the run until here, with looking
 
-    @property
-    def key(self) -> tuple[str, str, int, str, int, float]:
-        return self.recipe, self.data, self.n, self.method, self.seed, self.eps
-
 
 # ------------------------------------------------------------------------------------------------- problems
 
 
 @lru_cache(maxsize=1)
 def population(data: str, n: int, dim: int) -> tuple[Any, Any]:
-    """The first n rows, each of length 1, in an order that does not depend on n.
-
-    synthetic: a ~ N(0, diag(1, 1/2, …, 1/d)) / ‖·‖, P(y = 1) = σ(⟨a, x*⟩), every second entry of x* is ±8;
-    float32, so that a million rows are quick to read and ε is still thousands of roundings away.
-    """
-    if data != "synthetic":
-        X, y = load_dataset(data, normalize=True)
-        order = np.random.default_rng(0).permutation(len(y))[:n]
-        return X[order], y[order]
-    rows, coins, signs = (np.random.default_rng([0, k]) for k in range(3))
-    a = rows.standard_normal((n, dim), np.float32)
-    a *= np.arange(1, dim + 1, dtype=np.float32) ** -0.5
-    a /= np.sqrt(np.einsum("ij,ij->i", a, a))[:, None]
-    planted = np.where(np.arange(dim) % 2 == 0, 8.0 * signs.choice([-1.0, 1.0], dim), 0.0)
-    return a, np.where(coins.random(n) < 1.0 / (1.0 + np.exp(-(a @ planted))), 1.0, -1.0)
+    """The first n rows, each of length 1, in an order that does not depend on n."""
+    if data == source.SYNTHETIC:
+        return source.synthetic(n, dim)
+    X, y = source.rows(data)
+    order = np.random.default_rng(0).permutation(len(y))[:n]
+    return X[order], y[order]
 
 
 @lru_cache(maxsize=1)
@@ -194,23 +162,22 @@ class Looker:
 # ------------------------------------------------------------------------------------------------- runs
 
 
-def tasks(recipe: Recipe) -> Iterator[Task]:
-    """Every run of the recipe, those on the same data together."""
-    for family in at_hand(recipe):
+def jobs(recipe: Recipe, sets: Sequence[str]) -> Iterator[Task]:
+    """Every run of the recipe on the sets at hand, those on the same data together."""
+    for family in (f for f in recipe.families if f.data in sets):
         P, look = problem(recipe, family, max(family.sizes))
         start = look([np.zeros(P.shape)])[0]
         for n in family.sizes:
             # six digits: the same ε, hence the same line, whatever the rounding of this machine
             eps = tuple((level, float(f"{level * start:.6g}")) for level in family.wanted(n))
             for method in recipe.methods:
-                for seed in range(1 if method == "dca" else recipe.seeds):
+                for seed in range(1 if method == "dca" else recipe.runs):
                     yield Task(recipe, family, n, method, seed, eps)
 
 
-def run(task: Task) -> list[Record]:
-    """One run, until d ≤ the smallest ε or the cap: a record for each ε."""
-    P, look = problem(task.recipe, task.family, task.n)
-    return crossings(P, look, task)
+def records(lines: Sequence[Line]) -> list[Record]:
+    """The records in the lines of a ledger."""
+    return [Record(**fields) for line in lines for fields in line["records"]]
 
 
 def crossings(P: Problem, look: Looker, task: Task) -> list[Record]:
@@ -223,7 +190,7 @@ def crossings(P: Problem, look: Looker, task: Task) -> list[Record]:
     open_eps, found = list(task.eps), []
     began, before, due = perf_counter(), 0, 0.0
     waiting: list[tuple[int, int, int, Array]] = []
-    for state in iterate(P, _KNOWN[task.method], seed=task.seed):
+    for state in iterate(P, KNOWN[task.method], seed=task.seed):
         spent = state.spent
         capped = spent.gradients > recipe.cap * n
         if not capped and spent.gradients - n >= due:
@@ -245,7 +212,6 @@ def crossings(P: Problem, look: Looker, task: Task) -> list[Record]:
 def _record(task: Task, eps: tuple[float, float], at: tuple[int, ...], before: int, began: float) -> Record:
     gradients, paper, steps = at or (None, None, None)
     return Record(
-        recipe=task.recipe.digest,
         data=task.family.data,
         n=task.n,
         method=task.method,

@@ -52,6 +52,10 @@ class Findings:
         ]
         return "\n\n".join(parts) + "\n"
 
+    def protocol(self) -> str:
+        """What was done, in a paragraph."""
+        return _protocol(self)
+
     def _passes_table(self) -> str:
         lines = ["| method | " + " | ".join(f"{f.data}, N = {max(f.sizes)}" for f in self.families) + " |"]
         lines.append("|---" * (len(self.families) + 1) + "|")
@@ -145,7 +149,7 @@ def _protocol(found: Findings) -> str:
         f"length 1, λ = {recipe.lam:g} for every N (the paper's 1/N would change F with N), α = {recipe.alpha:g}, "
         "x⁰ = 0; every N is a prefix of one population in a fixed random order; synthetic: Gaussian rows with "
         f"covariance diag(1, 1/2, …, 1/{recipe.dim}) scaled to length 1, logistic labels of a planted x. "
-        f"{recipe.seeds} seeds, one for `dca`. The distance is looked at whenever the gradients after the first N "
+        f"{recipe.runs} seeds, one for `dca`. The distance is looked at whenever the gradients after the first N "
         f"have grown by {100 * (recipe.ratio - 1):.0f} %; looking is not counted. Exponents: least squares in log-log "
         "through the medians over seeds, 95 % intervals from resampling the seeds at every point: they know nothing of "
         "the misfit of a straight line. The claims O(N + "

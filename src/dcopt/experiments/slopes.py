@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadSettings
-from .scaling import TESTED, Record, beyond
+from .scaling import Record, beyond
 
 CLAIMED = {  # a in O(N + N^a ε⁻²), Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
     "dca": 1.0,
@@ -131,9 +131,7 @@ def against_eps(records: Sequence[Record], n: int) -> list[Row]:
 
 def _rows(records: Sequence[Record], axis: str, claims: dict[str, float], rivals: Iterable[float]) -> list[Row]:
     rows = []
-    order = {name: k for k, name in enumerate(TESTED)}  # runs may have ended in any order
-    pairs = dict.fromkeys((r.data, r.method) for r in records)
-    for data, method in sorted(pairs, key=lambda pair: (pair[0], order.get(pair[1], len(order)))):
+    for data, method in dict.fromkeys((r.data, r.method) for r in records):
         groups: dict[float, list[Record]] = {}
         for r in records:
             if (r.data, r.method) == (data, method):

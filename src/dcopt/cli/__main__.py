@@ -1,0 +1,6 @@
+"""`python -m dcopt.cli`."""
+
+from . import main
+
+if __name__ == "__main__":  # workers import this file too
+    main()

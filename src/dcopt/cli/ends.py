@@ -1,0 +1,101 @@
+"""How the program ends. Exit codes:
+
+0 done; 1 bad input (usage, settings, data, files); 2 not converged; 70 a bug in dcopt; 130 interrupted (Ctrl-C);
+141 nobody reads the output any more; 143 terminated.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import DcoptError
+
+if TYPE_CHECKING:
+    from .terminal import Terminal
+
+DONE, BAD_INPUT, NOT_CONVERGED, BUG, INTERRUPTED, PIPE, TERMINATED = 0, 1, 2, 70, 130, 141, 143
+_Refused: Any = typer.BadParameter.__mro__[2]  # ClickException: of click, or of the copy inside newer typers
+
+
+class NotConverged(Exception):
+    """Raised by a command after its result: there is one, but the run stopped before its tolerance."""
+
+
+class NobodyReads(Exception):
+    """The reader of stdout is gone, as in `dcopt datasets | head -1`."""
+
+
+def ended(program: Callable[[], object], terminal: Terminal) -> int:
+    """Run the program; say in one line what went wrong, and give the exit code."""
+    code = DONE
+    try:
+        with _terminable():
+            code = program() or DONE  # type: ignore[assignment]  # typer returns the code of an Exit
+            sys.stdout.flush()
+    except _Refused as error:
+        terminal.error(_usage(error))
+        return BAD_INPUT
+    except NotConverged as why:
+        terminal.error(f"not converged: {why}")
+        return NOT_CONVERGED
+    except (NobodyReads, BrokenPipeError):
+        return _deaf()
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except (DcoptError, OSError) as error:
+        _explain(error, str(error), terminal)
+        return BAD_INPUT
+    except Exception as error:
+        _explain(error, f"{type(error).__name__}: {error} (a bug in dcopt: --debug shows where)", terminal)
+        return BUG
+    except SystemExit as stop:  # from typer and rich: 0 after a completion script, 1 when nobody reads
+        code = PIPE if stop.code == 1 else int(stop.code or DONE)
+        return _deaf() if code == PIPE else code
+    if code == INTERRUPTED:
+        terminal.error("interrupted")
+    return code
+
+
+def _usage(error: Any) -> str:
+    """The message of click, the nearest option where there is one, and where to read on."""
+    said, near = error.message, getattr(error, "possibilities", None)
+    if "Did you mean" not in said:
+        said = f"{said.rstrip('.')}. Did you mean {min(near)!r}?" if near else error.format_message()
+    context = getattr(error, "ctx", None)
+    return f"{said.rstrip('.')} (see {context.command_path} --help)" if context else said
+
+
+def _explain(error: Exception, line: str, terminal: Terminal) -> None:
+    if terminal.debug:
+        traceback.print_exception(error)
+    else:
+        terminal.error(line)
+
+
+def _deaf() -> int:
+    """Let what is still in the buffer go nowhere, so that the interpreter does not complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM unwinds the stack like Ctrl-C, so that files and the screen are left in order."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

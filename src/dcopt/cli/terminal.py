@@ -1,0 +1,110 @@
+"""All that the commands write: results on stdout, everything else on stderr, or one JSON object and nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from .ends import NobodyReads
+from .progress import Bar, Lines, Quiet
+
+if TYPE_CHECKING:  # rich takes its time: who asks for the version does not wait for it
+    from rich.console import Console, RenderableType
+
+_STYLES = {"supported": "green", "not supported": "red", "not testable here": "yellow"}
+_WIDE = 10_000  # columns of a pipe: who filters lines wants them whole
+
+
+class Terminal:
+    """How much is said, and in which form."""
+
+    def __init__(self) -> None:
+        self.quiet = self.json = self.debug = False
+
+    def result(self, data: object, *shown: RenderableType) -> None:
+        """What a command was asked for, once, at its end: `data` for programs, the rest for people."""
+        if self.json:
+            text = json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        else:
+            with self.out.capture() as written:
+                for one in shown:
+                    self.out.print(one, markup=False, highlight=False, soft_wrap=isinstance(one, str))
+            text = written.get()
+            if not self.out.is_terminal:
+                text = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise NobodyReads from None
+
+    def note(self, text: str) -> None:
+        """A line on the way."""
+        if not (self.quiet or self.json):
+            self.err.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+    def error(self, text: str) -> None:
+        """One line, always said."""
+        print("dcopt: " + " ".join(text.split()), file=sys.stderr)
+
+    def watch(self) -> AbstractContextManager[Bar | Lines | Quiet]:
+        """Who is told about long work; leaves the screen in order however the block ends."""
+        if self.quiet or self.json:
+            return Quiet()
+        return Bar(self.err) if self.err.is_terminal and not self.err.is_dumb_terminal else Lines(self.err)
+
+    def table(
+        self, names: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[str] = (), head: bool = True
+    ) -> RenderableType:
+        """Aligned columns, those in `numbers` to the right, two blanks apart in a pipe."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        line = box.SIMPLE_HEAD if self.out.is_terminal else None
+        table = Table(box=line, show_header=head, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0 if line else 1))
+        for name in names:
+            table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))  # Text: no markup in names
+        return table
+
+    @cached_property
+    def out(self) -> Console:
+        return _console(sys.stdout)
+
+    @cached_property
+    def err(self) -> Console:
+        return _console(sys.stderr)
+
+
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    piped = not stream.isatty() and "COLUMNS" not in os.environ
+    return Console(file=stream, width=_WIDE if piped else None)
+
+
+def plain(data: Any) -> Any:
+    """The same as JSON knows it: records as objects, paths as text, numbers that are none as null."""
+    if is_dataclass(data) and not isinstance(data, type):
+        return {f.name: plain(getattr(data, f.name)) for f in fields(data)}
+    if isinstance(data, dict):
+        return {str(k): plain(v) for k, v in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_asdict"):
+        return plain(data._asdict())
+    if isinstance(data, list | tuple):
+        return [plain(v) for v in data]
+    if isinstance(data, Path):
+        return str(data)
+    if hasattr(data, "item") and not isinstance(data, float):  # a number of NumPy
+        return plain(data.item())
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -1,0 +1,40 @@
+"""Traces as one table: CSV always, Parquet where pyarrow is installed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .curves import COLUMNS
+from .ledger import Line
+
+HEAD = ("experiment", "data", "method", "seed", *COLUMNS)
+Row = tuple[Any, ...]
+
+
+def looks(experiment: str, lines: Iterable[Line]) -> Iterator[Row]:
+    """A row for every look at every run."""
+    for line in lines:
+        own = experiment, line["data"], line["method"], line["seed"]
+        yield from ((*own, *values) for values in zip(*(line["columns"][c] for c in COLUMNS), strict=True))
+
+
+def save(head: Sequence[str], rows: Sequence[Row], stem: Path) -> list[Path]:
+    """stem.csv and stem.parquet; a missing value is an empty cell, never a number."""
+    path = stem.with_suffix(".csv")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(["" if v is None else v for v in row] for row in rows)
+    if find_spec("pyarrow") is None:
+        return [path]
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = dict(zip(head, zip(*rows, strict=True), strict=True))
+    table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
+    pyarrow.parquet.write_table(table, stem.with_suffix(".parquet"))
+    return [path, stem.with_suffix(".parquet")]

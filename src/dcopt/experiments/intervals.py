@@ -1,0 +1,32 @@
+"""Means over seeds with their 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Mean(NamedTuple):
+    """Student's interval; infinite from a single run, which says nothing of the spread."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.5f} [{self.low:.5f}, {self.high:.5f}]"
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """The mean of independent values. NaN stays NaN."""
+    v = np.asarray(values, float)
+    middle = float(v.mean())
+    if len(v) < 2:
+        return Mean(middle, -math.inf, math.inf)
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(v) - 1) * v.std(ddof=1) / math.sqrt(len(v)))
+    return Mean(middle, middle - half, middle + half)

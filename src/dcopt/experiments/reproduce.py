@@ -1,0 +1,190 @@
+"""`dcopt reproduce`: recipes -> traces -> panels and claims -> figures, tables and one report."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import BadInput, BadSettings, require_count
+from . import claims, curves, export, recipe, report, scaling, source, views
+from .campaign import Silent, Watch, campaign
+from .ledger import Ledger
+from .panels import Claim, Panel, Report
+from .scaling_report import Findings
+
+EXPERIMENTS = recipe.KINDS
+_MAIN = {  # the axes of the figures
+    "binary": ("paper", "excess"),
+    "multiclass": ("paper", "excess"),
+    "gap": ("paper", "gap"),
+    "online": ("passes", "gap"),
+}
+_PAPER = {"binary": ("figure-1", "F"), "multiclass": ("figure-2", "F"), "scaling": ("table-1", "honest")}
+
+
+class Outcome(NamedTuple):
+    """What was written, and what it says."""
+
+    report: Path
+    files: tuple[Path, ...]
+    claims: tuple[Claim, ...]
+    summary: str
+
+
+class Part(NamedTuple):
+    """One experiment, finished."""
+
+    kind: str
+    panels: tuple[Panel, ...]
+    claims: tuple[Claim, ...]
+    protocol: str
+    remark: str = ""
+    files: tuple[Path, ...] = ()
+    head: tuple[str, ...] = ()
+    rows: tuple[export.Row, ...] = ()
+
+
+def reproduce(
+    names: Sequence[str],
+    out: Path,
+    *,
+    quick: bool = False,
+    jobs: int = 1,
+    force: bool = False,
+    recipe: Path | None = None,
+    watch: Watch | None = None,
+) -> Outcome:
+    """Run what is missing of the named experiments, then write report.html, figures and tables to `out`.
+
+    Runs that a killed process had finished are kept. A finished report is not overwritten without `force`.
+    """
+    require_count("jobs", jobs)
+    page = out / "report.html"
+    if page.exists() and not force:
+        other = "a folder without report.html; --force starts over; with it removed, it is made from the traces"
+        raise BadSettings("out", str(page), other)
+    page.unlink(missing_ok=True)
+    notes = Noted(watch or Silent())
+    parts = [_part(name, out, quick, jobs, force, recipe, notes) for name in names]
+    files = [path for part in parts for path in part.files]
+    looks = [row for part in parts if part.head == export.HEAD for row in part.rows]
+    if looks:
+        files += export.save(export.HEAD, looks, out / "traces")
+    said = tuple(claim for part in parts for claim in part.claims)
+    files += export.save(tuple(Claim.__dataclass_fields__), [_flat(c) for c in said], out / "claims")[:1]
+    files += _figures(parts, out / "figures", notes)
+    panels = tuple(panel for part in parts for panel in part.panels)
+    title, summary = "DCA-PAGE, reproduced", _summary(said, quick, [part.remark for part in parts])
+    protocol = tuple(part.protocol for part in parts)
+    report.write(Report(title, summary, said, panels, protocol, _made(jobs), tuple(notes.kept)), page)
+    return Outcome(page, (*files, page), said, summary)
+
+
+class Noted:
+    """A Watch that also keeps the notes, for the report."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.kept: list[str] = []
+        self.begin, self.advance, self.end, self._note = watch.begin, watch.advance, watch.end, watch.note
+
+    def note(self, text: str) -> None:
+        self.kept.append(text)
+        self._note(text)
+
+
+def _part(kind: str, out: Path, quick: bool, processes: int, force: bool, path: Path | None, watch: Noted) -> Part:
+    table = recipe.read(kind, quick, path)
+    where = f"recipe {path or kind}"
+    ledger = Ledger(out / "traces" / f"{kind}.jsonl", _head(table), force)
+    if kind == "scaling":
+        return _scaling(recipe.build(scaling.Recipe, table, where), ledger, processes, watch)
+    chosen = recipe.build(curves.Recipe, table, where)
+    sets = source.at_hand(chosen.data, chosen.instead, watch)
+    lines = campaign(chosen.title, list(curves.jobs(chosen, sets)), ledger, processes, watch)
+    runs = views.runs(chosen, lines)
+    said = claims.of(kind, runs)
+    rows = tuple(export.looks(kind, lines))
+    panels = tuple(views.panel(kind, here) for here in runs)
+    remark = claims.field_remark(runs) if kind in ("binary", "multiclass") else ""
+    return Part(kind, panels, tuple(said), _protocol(chosen), remark, (ledger.path,), export.HEAD, rows)
+
+
+def _scaling(chosen: scaling.Recipe, ledger: Ledger, processes: int, watch: Noted) -> Part:
+    sets = source.at_hand(tuple(f.data for f in chosen.families), None, watch)
+    lines = campaign(chosen.title, list(scaling.jobs(chosen, sets)), ledger, processes, watch)
+    found = Findings(chosen, scaling.records(lines))
+    stem = ledger.path.parent.parent / "scaling"
+    stem.with_suffix(".md").write_text(found.markdown(), encoding="utf-8")
+    files = export.save(scaling.Record._fields, found.records, stem)
+    panels = tuple(views.scaling_panels(found))
+    said = tuple(claims.order_claims(found))
+    return Part("scaling", panels, said, found.protocol(), "", (ledger.path, stem.with_suffix(".md"), *files))
+
+
+def _head(table: dict[str, Any]) -> dict[str, Any]:
+    return {"dcopt": version("dcopt"), "digest": recipe.digest(table), "recipe": table}
+
+
+def _figures(parts: Sequence[Part], folder: Path, watch: Noted) -> list[Path]:
+    """The paper's two figures, and one for every panel, from the panels alone."""
+    if find_spec("matplotlib") is None:
+        watch.note('no PNG, SVG and PDF figures: they need matplotlib, pip install "dcopt[plot]"')
+        return []
+    from .figures import panel_figure, paper_figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for part in parts:
+        x, y = _MAIN.get(part.kind, ("N", "honest"))
+        try:
+            if part.kind in _PAPER:  # what the paper shows, data sets side by side
+                name, shown = _PAPER[part.kind]
+                written += paper_figure(part.panels, folder / name, x, shown)
+            for panel in part.panels:
+                written += panel_figure(panel, folder / panel.id, x, y, every=True)
+        except BadInput as why:  # nothing finite to draw
+            watch.note(f"no figure: {why}")
+    return written
+
+
+def _protocol(chosen: curves.Recipe) -> str:
+    how = "samples drawn with replacement" if chosen.online else "form (S), G = κ/2 ‖x‖²"
+    return (
+        f"{chosen.title}: {', '.join(chosen.data)}; loss {chosen.loss}, penalty {views.penalty(chosen)}; rows scaled "
+        f"to length 1, no intercept, x⁰ = 0, {how}. {chosen.runs} runs, seeds 0 to {chosen.runs - 1}; each run keeps "
+        f"its own random {100 * chosen.test:g} % of all rows for testing (in the code that the experiment follows, run "
+        "r trained on 0.9^(r+1) of the data), and all methods of a run see the same rows and draw independent batches "
+        f"(there: consecutive blocks). Budget {chosen.passes:g} passes in the paper's count, where a correction at two "
+        f"points costs one gradient; honestly it costs two. Looks every {chosen.every:g} passes; looking is neither "
+        "counted nor timed. Critical distance and gap are those of G = L_f/2 ‖x‖² for every method. Best known: the "
+        f"least F of all methods of a run and of {chosen.reference:g} passes of SAGA with b = ⌈√N⌉."
+    )
+
+
+def _made(jobs: int) -> dict[str, str]:
+    packages = ("dcopt", "numpy", "scipy", "numba", "scikit-learn")
+    made = {name: version(name) for name in packages}
+    made |= {"Python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    return made | {
+        "cores": str(os.cpu_count()),
+        "processes": f"{jobs} at a time" if jobs > 1 else "one: seconds are undisturbed",
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+
+
+def _flat(claim: Claim) -> export.Row:
+    return tuple(str(v) if isinstance(v, tuple) else v for v in claim.__dict__.values())
+
+
+def _summary(said: Sequence[Claim], quick: bool, remarks: Sequence[str]) -> str:
+    counts = Counter(claim.verdict for claim in said)
+    start = "A quick look, with few runs: " if quick else ""
+    tally = f"{len(said)} claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + "."
+    return " ".join((start + tally, *filter(None, remarks)))

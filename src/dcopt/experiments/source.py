@@ -1,0 +1,52 @@
+"""The rows that experiments run on: registered data sets, and a synthetic population of any size."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..data.datasets import BUNDLED, LIBSVM, load_dataset
+from ..errors import DcoptError
+from .campaign import Watch
+
+SYNTHETIC = "synthetic"
+NAMES = (*LIBSVM, *BUNDLED, SYNTHETIC)
+_DIM, _MANY = 20, 2**16  # of the synthetic population, where a recipe does not say
+
+
+def at_hand(names: tuple[str, ...], instead: str | None, watch: Watch) -> tuple[str, ...]:
+    """Those that can be had here (this may download them); if none can, the one that always can."""
+    found = []
+    for name in names:
+        try:
+            rows(name)
+        except DcoptError as why:
+            watch.note(f"{name} cannot be had: {why}")
+        else:
+            found.append(name)
+    if found or instead is None:
+        return tuple(found)
+    watch.note(f"{instead} is used instead of {', '.join(names)}")
+    return (instead,)
+
+
+@lru_cache(maxsize=2)
+def rows(name: str) -> tuple[Any, Any]:
+    """(X, y) with rows of length 1."""
+    return synthetic(_MANY, _DIM) if name == SYNTHETIC else load_dataset(name, normalize=True)
+
+
+def synthetic(n: int, dim: int) -> tuple[Any, Any]:
+    """a ~ N(0, diag(1, 1/2, …, 1/d)) / ‖·‖, P(y = 1) = σ(⟨a, x*⟩), every second entry of x* is ±8.
+
+    The first rows do not depend on n. float32, so that a million rows are quick to read and measures are still
+    thousands of roundings away.
+    """
+    normal, coins, signs = (np.random.default_rng([0, k]) for k in range(3))
+    a = normal.standard_normal((n, dim), np.float32)
+    a *= np.arange(1, dim + 1, dtype=np.float32) ** -0.5
+    a /= np.sqrt(np.einsum("ij,ij->i", a, a))[:, None]
+    planted = np.where(np.arange(dim) % 2 == 0, 8.0 * signs.choice([-1.0, 1.0], dim), 0.0)
+    return a, np.where(coins.random(n) < 1.0 / (1.0 + np.exp(-(a @ planted))), 1.0, -1.0)
