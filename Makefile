@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
+OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test slow-test lint reproduce bench clean
+.PHONY: help venv test slow-test lint reproduce bench fuzz clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +23,10 @@ $(VENV)/.pip:
 
 $(VENV)/.core: pyproject.toml $(VENV)/.pip
 	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.report: pyproject.toml $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --editable ".[plot,arrow]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.core
@@ -41,11 +46,15 @@ lint: $(VENV)/.dev  ## ruff, mypy --strict on src, the walls
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-reproduce: $(VENV)/.core  ## every method on the data at hand: F against passes
-	$(BIN)/dcopt reproduce
+# QUICK=1: a small version, in OUT-quick. FORCE=1: start over where a report exists. Cut off, it continues.
+reproduce: $(VENV)/.report  ## the paper's experiments: results/report.html
+	$(BIN)/dcopt reproduce all --jobs $(JOBS) $(if $(QUICK),--quick --out $(OUT)-quick,--out $(OUT)) $(if $(FORCE),--force)
 
 bench: $(VENV)/.core  ## time one step and the first solve
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(VENV)/.dev  ## mutated LIBSVM files against a reference parser; CASES=1000000
+	$(BIN)/python tests/fuzz_libsvm.py --cases $(or $(CASES),1000000)
 
 clean:  ## remove the virtual environment, caches and builds
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
