@@ -40,14 +40,14 @@ class Silent:
     def end(self) -> None: ...
 
 
-def campaign(title: str, jobs: Sequence[Job], ledger: Ledger, processes: int, watch: Watch) -> list[Line]:
+def campaign(title: str, jobs: Sequence[Job], ledger: Ledger, workers: Workers, watch: Watch) -> list[Line]:
     """The lines of all jobs, in their order, whichever ended first."""
     for note in ledger.notes:
         watch.note(note)
     todo = [job for job in jobs if job.key not in ledger.lines]
     watch.begin(title, len(jobs), len(jobs) - len(todo))
     try:
-        for line in _results(todo, processes):
+        for line in workers.lines(todo):
             ledger.append(line)
             watch.advance(f"{line['key']}  {line.get('says', '')}".rstrip())
     finally:
@@ -55,22 +55,36 @@ def campaign(title: str, jobs: Sequence[Job], ledger: Ledger, processes: int, wa
     return [ledger.lines[job.key] for job in jobs]
 
 
-def _results(todo: Sequence[Job], processes: int) -> Iterator[Line]:
-    if processes == 1 or len(todo) < 2:
-        yield from (job.run() for job in todo)
-        return
-    before = set(active_children())
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_worker) as pool:
+class Workers:
+    """Processes that are started once, at the first job, and serve every campaign; one process is this one."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._pool: ProcessPoolExecutor | None = None
+        self._others = set(active_children())
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if self._pool is None:
+            return
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+        for child in set(active_children()) - self._others if kind is not None else ():
+            child.terminate()  # do not wait for runs that nobody will see
+
+    def lines(self, todo: Sequence[Job]) -> Iterator[Line]:
+        """What the jobs give, as they end."""
+        if self.processes == 1 or not todo:
+            yield from (job.run() for job in todo)
+            return
+        if self._pool is None:
+            spawn = get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.processes, mp_context=spawn, initializer=_worker)
         with _held():
-            futures = [pool.submit(_run, job) for job in todo]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:  # do not wait for runs that nobody will see
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(active_children()) - before:
-                child.terminate()
-            raise
+            futures = [self._pool.submit(_run, job) for job in todo]
+        for future in as_completed(futures):
+            yield future.result()
 
 
 @contextmanager

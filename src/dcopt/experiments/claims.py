@@ -219,7 +219,7 @@ def _range(rows: Sequence[Row]) -> str:
     return f"{low.honest} ({low.method}) to {high.honest} ({high.method})"
 
 
-def field_remark(all_runs: Sequence[Runs]) -> str:
+def field_remarks(all_runs: Sequence[Runs]) -> list[str]:
     """Who, of those that the paper leaves out, ends below DCA-PAGE: no claim of the paper, but a reader should know."""
     said = []
     for here in all_runs:
@@ -228,4 +228,4 @@ def field_remark(all_runs: Sequence[Runs]) -> str:
         below = [field.label(m) for m, difference in apart.items() if difference.high < 0.0]
         if below:
             said.append(f"on {here.data} {', '.join(below)}")
-    return f"Outside of the paper's field, a lower F than DCA-PAGE's: {'; '.join(said)}." if said else ""
+    return said
