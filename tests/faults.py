@@ -1,12 +1,16 @@
-"""A row matrix that goes wrong on command: returns NaN, raises or sleeps at a chosen call."""
+"""Things that go wrong on command: a row matrix that returns NaN, raises or sleeps, system calls that fail or die."""
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+
+from dcopt.store.atomic import CALLS, Calls
 
 WARM_UP = 4  # calls that `solve` makes before its clock starts, and whose results it drops
 
@@ -67,6 +71,9 @@ class FaultyRows:
     def norms2(self) -> Any:
         return self.inner.norms2()
 
+    def gram(self, weights: Any, columns: Any) -> Any:
+        return self.inner.gram(weights, columns)
+
     def _call(self, verb: str, rows: Any, work: Callable[[], Any]) -> Any:
         call = Call(len(self.log), verb, rows)
         self.log.append(call)
@@ -81,3 +88,41 @@ class FaultyRows:
         result = np.array(work())
         result.flat[0] = np.nan
         return result
+
+
+class Crash(BaseException):
+    """The process is gone: nothing is cleaned up after it."""
+
+
+def faulty_calls(
+    at: int | None, what: Literal["error", "short", "before", "after"] = "error"
+) -> tuple[Calls, list[str]]:
+    """The system calls of a save, of which number `at` goes wrong, and the log of their names.
+
+    "error" raises OSError (a full disk), "short" writes half; "before" and "after" are the death of the process, before
+    or after the call did its work: then every later call dies too.
+    """
+    log: list[str] = []
+    dead: list[int] = []
+
+    def wrap(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            if dead:
+                raise Crash
+            log.append(name)
+            if len(log) - 1 != at:
+                return real(*args, **more)
+            if what == "short":
+                return real(args[0], args[1][: max(1, len(args[1]) // 2)]) if name == "write" else real(*args, **more)
+            if what == "error":
+                raise OSError(errno.ENOSPC, "no space left", name)
+            if what == "after":
+                result = real(*args, **more)
+                if name == "open":
+                    os.close(result)  # the system closes what a dead process had open
+            dead.append(1)
+            raise Crash
+
+        return call
+
+    return Calls(**{name: wrap(name, real) for name, real in CALLS._asdict().items()}), log

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from .constants import smoothness
-from .convex import Mean
+from .convex import Gram, Mean, variance_smoothness
 from .errors import CannotSolve, NeedsFiniteSum, pick
-from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG
+from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
 from .problem import Problem
 from .subproblems import Subsolver, choose
 from .subproblems.boosted import Boosted
+from .subproblems.local import Local
+from .subproblems.parts import separable
 from .subproblems.staged import StagedSPG, StagedSVRG
 from .sums import KnownSquare, LinearSum
 from .theory import Scene, shift_for, spread
@@ -75,7 +77,19 @@ class Method:
             P = P.shift(_needed_shift(P, estimator))  # a general G need not leave PAGE the descent that (S) has
         if P.f is None and isinstance(estimator, SAGA):
             estimator = replace(estimator, quadratic="outside")  # the h_i are given: nothing to put inside
+        if isinstance(P.G, Gram) and isinstance(P.f, LinearSum):
+            P = replace(P, G=P.G.scaled(self._steady(P.G, P.f, estimator)))
         return P, estimator
+
+    def _steady(self, G: Gram, f: LinearSum, estimator: Estimator) -> float:
+        """τ for which steps in the metric τQ descend: with PAGE, ρ/2 − sℓ = ρ/4, ρ = 2τ − 1, ℓ = L_v in that metric."""
+        if isinstance(estimator, Full | Extrapolated):
+            return 1.0
+        if not isinstance(estimator, PAGE):
+            why = "its batches are not known to be large enough for the metric of a Gram matrix"
+            raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
+        noise = spread(estimator.p, estimator.b_small)
+        return 1.0 if noise == 0.0 else max(1.0, 0.5 + 2.0 * noise * variance_smoothness(f, G))
 
 
 def _needed_shift(P: Problem, page: PAGE) -> float:
@@ -151,6 +165,12 @@ def _spg(P: Problem) -> Subsolver:
     return StagedSPG(G.mu - G.smoothness.m_f, b)  # type: ignore[return-value]  # told the step by the loop
 
 
+def _local(P: Problem) -> Problem:
+    if not (isinstance(P.f, LinearSum) and separable(P.r)):
+        raise CannotSolve("dca-local", f"r = {type(P.r).__name__} does not fall apart into entries or rows", "dca")
+    return P
+
+
 def _boosted(P: Problem) -> Subsolver:
     return Boosted(P, choose(P.G, P.r))
 
@@ -181,6 +201,10 @@ METHODS: dict[str, Method] = {
         ),
         Method("pdcae", lambda n: Extrapolated(), says="the full gradient, extrapolated", only_S=True, convex_f=True),
         Method("bdca", _full, says="the full gradient, then a line search", subsolver=_boosted),
+        Method(
+            "dca-local", lambda n: Revisited(), says="the full gradient; G is the curvature of f at x", only_S=True,
+            transform=_local, subsolver=Local,
+        ),
         Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )
 }

@@ -77,7 +77,10 @@ class LinearBatch(NamedTuple):
     size: int
 
     def value_grad(self, x: Array) -> tuple[float, Array]:
-        z = self.sum.a.dot(x, self.rows)
+        return self.from_scores(self.sum.a.dot(x, self.rows))
+
+    def from_scores(self, z: Array) -> tuple[float, Array]:
+        """The same from z = A x"""
         values = self.sum.loss.value(z, self.mine(self.sum.labels))
         if self.sum.weights is not None:
             values = values * self.mine(self.sum.weights)
@@ -110,6 +113,32 @@ class LinearBatch(NamedTuple):
     def mine(self, a: Array) -> Array:
         """The entries of a that belong to the rows of the batch."""
         return a if self.rows is None else namespace(a).take(a, self.rows, axis=0)
+
+
+class Seen(NamedTuple):
+    """All that one pass over the rows tells about x."""
+
+    x: Array
+    z: Array  # ⟨a_i, x⟩
+    value: float
+    grad: Array
+
+
+class Recent:
+    """The last point that was looked at, for who comes back to it. What is remembered is a pure function of x."""
+
+    def __init__(self, sum: LinearSum) -> None:
+        self._sum = sum
+        self._last: Seen | None = None
+
+    def at(self, x: Array) -> Seen:
+        """f(x) and ∇f(x), from memory if x is the last point."""
+        last = self._last
+        if last is not None and last.x.dtype == x.dtype and np.array_equal(last.x, x):
+            return last
+        z = self._sum.a.dot(x)
+        self._last = seen = Seen(x.copy(), z, *self._sum.all().from_scores(z))
+        return seen
 
 
 class _One(NamedTuple):
@@ -237,6 +266,11 @@ class LinearSum:
     def fused(self) -> Callable[[Array, Array, Array], Array] | None:
         """(1/b) Σ_{i∈rows} ∇f_i(x) − ∇f_i(prev) in one compiled pass, where data and loss allow it."""
         return fused_diff(self.a, self.loss, self.labels, self.weights)
+
+    @cached_property
+    def recent(self) -> Recent:
+        """A memory of one point."""
+        return Recent(self)
 
     def take(self, rows: Array) -> LinearSum:
         """The mean over the given rows, as a sum of its own."""

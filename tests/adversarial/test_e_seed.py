@@ -22,6 +22,8 @@ from dcopt import BadSettings, erm, iterate, solve
 from dcopt.draw import Draw
 from dcopt.estimators import ESTIMATORS
 
+DETERMINISTIC = "dca", "cccp", "dca-svrg", "mm-svrg"  # the SVRGs: full gradients for so few rows
+
 # one text for this process and others: every method, dense and CSR, one line each
 PATHS = """
 import hashlib
@@ -133,7 +135,7 @@ def test_e2_eight_threads_at_once(method: str, form: Any) -> None:
     with ThreadPoolExecutor(8) as pool:
         for _ in range(3):
             assert list(pool.map(lambda seed: _bits(P, method, seed), range(8))) == one_by_one
-    assert len({bits[0] for bits in one_by_one}) == (1 if method in ("dca", "cccp", "dca-svrg", "mm-svrg") else 8)
+    assert len({bits[0] for bits in one_by_one}) == (1 if method in DETERMINISTIC else 8)
 
 
 # ---- E3

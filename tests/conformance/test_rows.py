@@ -202,6 +202,11 @@ class NotSquared(DenseRows):
         return np.sqrt(super().norms2())
 
 
+class Unweighted(DenseRows):
+    def gram(self, weights: Any, columns: Any) -> Any:
+        return super().gram(None, columns)
+
+
 class Narrow(DenseRows):
     def norms2(self) -> Any:
         return super().norms2().astype(np.float32)
@@ -240,6 +245,7 @@ BROKEN: list[tuple[RowMatrix, str]] = [
     (TakesASlice(table()), "take-is-these-rows"),
     (NotSquared(table()), "norms-are-squared"),
     (Narrow(table()), "norms-are-squared"),
+    (Unweighted(table()), "gram-is-dense"),
     (Rounds(SMALL), "wide-points-stay-wide"),
     (WidensAll(SMALL), "describes-itself"),
     (Flat(table()), "any-layout-is-welcome"),

@@ -9,6 +9,7 @@ from ..losses import loss
 from ..sums import LinearSum
 from .base import Convex, Part
 from .diagonal import Diagonal
+from .gram import Gram, majorizing_gram, variance_smoothness
 from .mean import Mean
 from .quadratic import Quadratic, gram, least_squares
 from .radial import Radial
@@ -22,12 +23,13 @@ CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
     "scaled-identity": ScaledIdentity(1.5),
     "diagonal": Diagonal([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]),
     "quadratic": Quadratic(_A.T @ _A / 8 + 0.1 * np.eye(6), _A[0], const=0.5),
+    "gram": majorizing_gram(LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), _SIGNS)),
     "mean": Mean(LinearSum(DenseRows(_A), loss("logistic"), _SIGNS), mu=0.1),
     "radial": Radial(a=0.5, b=1.0),
     "shifted": Shifted(Radial(a=1.0, b=0.0), 0.3),
 }
 
 __all__ = [
-    "CONVEX", "Convex", "Diagonal", "Mean", "Part", "Quadratic", "Radial", "ScaledIdentity", "Shifted", "gram",
-    "least_squares",
+    "CONVEX", "Convex", "Diagonal", "Gram", "Mean", "Part", "Quadratic", "Radial", "ScaledIdentity", "Shifted", "gram",
+    "least_squares", "majorizing_gram", "variance_smoothness",
 ]  # fmt: skip

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data import check
-from ..data.dense import DenseRows
 from ..data.rows import RowMatrix
 from ..errors import BadSettings, require, require_number
 from ..xp import Array
 from .base import Part
-
-_BLOCK = 4096  # rows whose products are formed at once
 
 
 class Spectrum(NamedTuple):
@@ -120,15 +117,4 @@ def least_squares(A: Any, b: Any, weights: Any = None) -> Quadratic:
 def gram(a: RowMatrix, weights: Array | None = None) -> NDArray[np.float64]:
     """AᵀWA/N, in float64"""
     n, d = a.shape
-    if all(hasattr(a, part) for part in ("indptr", "indices", "data")):
-        from scipy.sparse import csr_array
-
-        sparse = csr_array((a.data, a.indices, a.indptr), shape=a.shape).astype(np.float64)  # type: ignore[attr-defined]
-        heavy = sparse if weights is None else sparse.multiply(weights[:, None]).tocsr()
-        return np.asarray((sparse.T @ heavy).toarray() / n, np.float64)
-    total, eye = np.zeros((d, d)), np.eye(d)
-    for start in range(0, n, _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, n))
-        block = np.asarray(a.a[rows] if isinstance(a, DenseRows) else a.dot(eye, rows), np.float64)
-        total += block.T @ (block if weights is None else block * weights[rows, None])
-    return total / n
+    return np.asarray(a.gram(weights, np.arange(d)) / n, np.float64)

@@ -16,7 +16,7 @@ _LIMIT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 def as_rows(X: Any, name: str = "X") -> RowMatrix:
     """A row matrix from a dense array, any SciPy sparse matrix, a data frame or a list of lists."""
-    if all(hasattr(X, verb) for verb in ("dot", "pair", "tdot", "take", "norms2")):
+    if all(hasattr(X, verb) for verb in ("dot", "pair", "tdot", "take", "norms2", "gram")):
         own: RowMatrix = X
         return own
     if hasattr(X, "tocsr"):

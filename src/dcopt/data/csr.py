@@ -81,6 +81,13 @@ class CsrRows:
         where = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
         return CsrRows(indptr, self.indices[where], self.data[where], self.d)
 
+    def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
+        place = np.full(self.d, -1, np.int64)
+        place[columns] = np.arange(len(columns))
+        w = np.ones(self.shape[0]) if weights is None else np.asarray(weights, np.float64)
+        half: NDArray[np.float64] = kernels.gram(self.indptr, self.indices, self.data, w, place, len(columns))
+        return half + np.triu(half, 1).T
+
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)
         return out

@@ -196,3 +196,34 @@ def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
             total += np.float64(data[j]) * data[j]
         out[i] = total
     return out
+
+
+@compiled
+def gram(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    weights: NDArray[np.float64],
+    place: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.float64]:
+    """The upper half of Σ_i w_i a_i a_iᵀ over the columns j with place[j] ≥ 0, which stand at place[j] < k."""
+    out = np.zeros((k, k), np.float64)
+    most = 0
+    for i in range(indptr.size - 1):
+        most = max(most, indptr[i + 1] - indptr[i])
+    at, value = np.empty(most, np.int64), np.empty(most, np.float64)
+    for i in range(indptr.size - 1):
+        m = 0
+        for j in range(indptr[i], indptr[i + 1]):
+            p = place[np.uint64(indices[j])]
+            if p >= 0:
+                at[m] = p
+                value[m] = data[j]
+                m += 1
+        for a in range(m):
+            p, v = at[a], weights[i] * value[a]
+            for b in range(m):
+                if at[b] >= p:
+                    out[np.uint64(p), np.uint64(at[b])] += v * value[b]
+    return out

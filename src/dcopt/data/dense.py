@@ -9,6 +9,8 @@ import numpy as np
 
 from ..xp import Array
 
+_BLOCK = 4096  # rows whose products are formed at once
+
 
 @dataclass(frozen=True, eq=False)
 class DenseRows:
@@ -44,3 +46,12 @@ class DenseRows:
 
     def norms2(self) -> Array:
         return np.einsum("ij,ij->i", self.a, self.a, dtype=np.float64)
+
+    def gram(self, weights: Array | None, columns: Array) -> Array:
+        total = np.zeros((len(columns), len(columns)))
+        whole = len(columns) == self.shape[1]
+        for start in range(0, self.shape[0], _BLOCK):
+            part = slice(start, start + _BLOCK)
+            block = np.asarray(self.a[part] if whole else self.a[part, columns], np.float64)
+            total += block.T @ (block if weights is None else block * weights[part, None])
+        return total

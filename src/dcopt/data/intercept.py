@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..xp import Array, namespace
 from .rows import RowMatrix
 
@@ -39,3 +41,12 @@ class WithIntercept:
 
     def norms2(self) -> Array:
         return self.a.norms2() + 1.0
+
+    def gram(self, weights: Array | None, columns: Array) -> Array:
+        n, d = self.a.shape
+        inner = columns[columns < d]
+        if len(inner) == len(columns):
+            return self.a.gram(weights, columns)
+        w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
+        sums = np.asarray(self.a.tdot(w), np.float64)[inner, None]
+        return np.block([[self.a.gram(weights, inner), sums], [sums.T, np.sum(w)]])

@@ -30,3 +30,6 @@ class RowMatrix(Protocol):
 
     def norms2(self) -> Array:
         """‖a_i‖² for every row, in float64."""
+
+    def gram(self, weights: Array | None, columns: Array) -> Array:
+        """Σ_i w_i a_i a_iᵀ over the given columns (in increasing order), in float64."""

@@ -6,6 +6,7 @@ from .fresh import Fresh
 from .full import Full
 from .loopless_svrg import LooplessSVRG
 from .page import PAGE
+from .revisited import Revisited
 from .sag import SAG
 from .saga import SAGA
 from .sarah import SARAH
@@ -33,6 +34,7 @@ __all__ = [
     "Full",
     "LooplessSVRG",
     "PAGE",
+    "Revisited",
     "SAG",
     "SAGA",
     "SARAH",

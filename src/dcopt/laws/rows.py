@@ -119,6 +119,19 @@ def norms_are_squared(A: RowMatrix) -> None:
     agree(norms, np.sum(D * D, axis=1), np.sum(D * D, axis=1), "norms2")
 
 
+def gram_is_dense(A: RowMatrix) -> None:
+    """gram(w, columns) = Σ w_i a_i a_iᵀ over these columns, in float64; w None is ones"""
+    (n, d), D = A.shape, dense(A)
+    w = np.abs(some(n, None, np.float64))
+    for name, columns in (("all", np.arange(d)), ("every second", np.arange(0, d, 2)), ("the last", np.arange(d)[-1:])):
+        part = D[:, columns]
+        for weights in (None, w):
+            heavy = part if weights is None else part * weights[:, None]
+            got = A.gram(weights, columns)
+            demand(got.dtype == np.float64, f"gram is {got.dtype}: expected float64")
+            agree(got, part.T @ heavy, 4 * np.abs(part).T @ np.abs(heavy), f"gram ({name} columns)")
+
+
 def wide_points_stay_wide(A: RowMatrix) -> None:
     """A float64 point meets float32 rows in float64: certificates are computed so"""
     D, (n, d) = dense(A), A.shape
@@ -174,6 +187,7 @@ LAWS: dict[str, Law] = {
     "pair-is-two-dots": pair_is_two_dots,
     "take-is-these-rows": take_is_these_rows,
     "norms-are-squared": norms_are_squared,
+    "gram-is-dense": gram_is_dense,
     "wide-points-stay-wide": wide_points_stay_wide,
     "any-layout-is-welcome": any_layout_is_welcome,
     "nothing-is-changed": nothing_is_changed,

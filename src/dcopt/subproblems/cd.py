@@ -43,10 +43,15 @@ class CoordinateDescent(Solver):
         residual = r.distance(b - G.grad(x), x)
         best, done, chunk = Best(x, residual), 0, _FIRST
         aim = max(tol, rounding(b, G.grad(x)))
+        reduced = Reduced.of(G.Q, p) if best.residual > aim else None
         while best.residual > aim and done < self.passes and not best.stalled(done):
-            g = np.ascontiguousarray((G.grad(x) - b).reshape(p.c.shape))
             before, x = x, x.copy()
-            done += descend(G.Q, g, x.reshape(p.c.shape), p.c, p.m, p.low, p.high, p.rows, chunk, 0.5 * aim)
+            flat, aims = x.reshape(p.c.shape), (b + G.linear(x)).reshape(p.c.shape)
+            if reduced is None:
+                g = np.ascontiguousarray((G.grad(x) - b).reshape(p.c.shape))
+                done += descend(G.Q, g, flat, p.c, p.m, p.low, p.high, p.rows, chunk, 0.5 * aim)
+            else:
+                done += reduced.descend(G.Q, aims, flat, chunk, 0.5 * aim)
             if not finite(x) or np.array_equal(x, before):  # no number, or no coordinate moves
                 break
             gradient = G.grad(x)
@@ -66,6 +71,56 @@ class CoordinateDescent(Solver):
             x = out.astype(np.float64)
             return Inner(out, r.distance(b - G.grad(x), x), done)
         return Inner(out, best.residual, done)
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The program without the coordinates F that r1 leaves alone (an intercept): x_F = Q_FF⁻¹ (b_F − Q_FK x_K).
+
+    What is left has Q_KK − Q_KF Q_FF⁻¹ Q_FK, for an intercept the Gram matrix of centred columns: coordinate descent
+    does not crawl along the mean of the data.
+    """
+
+    free: NDArray[Any]
+    kept: NDArray[Any]
+    share: NDArray[Any]  # Q_FF⁻¹ Q_FK
+    inverse: NDArray[Any]
+    Q: NDArray[Any]
+    p: Parts
+
+    @classmethod
+    def of(cls, Q: NDArray[Any], p: Parts) -> Reduced | None:
+        """None where there is nothing to leave out, or nothing would be left."""
+        alone = (p.c == 0.0) & (p.m == 0.0) & np.isinf(p.low) & np.isinf(p.high)
+        free, kept = np.flatnonzero(alone.all(axis=1)), np.flatnonzero(~alone.all(axis=1))
+        if not free.size or not kept.size:
+            return None
+        try:
+            inverse = np.linalg.inv(Q[np.ix_(free, free)])
+        except np.linalg.LinAlgError:
+            return None
+        share = inverse @ Q[np.ix_(free, kept)]
+        small = np.ascontiguousarray(Q[np.ix_(kept, kept)] - Q[np.ix_(kept, free)] @ share)
+        if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
+            return None
+        small.flags.writeable = False  # the type that is compiled
+        c, m, low, high = (np.ascontiguousarray(part[kept]) for part in p[:4])
+        few = Parts(c, m, low, high, p.rows)
+        return cls(free, kept, share, inverse, small, few)
+
+    def descend(self, Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], passes: int, tol: float) -> int:
+        """Passes done on x in place; the free coordinates follow exactly, before and after."""
+        self._settle(b, x)
+        g = np.ascontiguousarray((Q @ x - b)[self.kept])
+        some = np.ascontiguousarray(x[self.kept])
+        p = self.p
+        done: int = _kernel()(self.Q, g, some, p.c, p.m, p.low, p.high, p.rows, passes, tol)
+        x[self.kept] = some
+        self._settle(b, x)
+        return done
+
+    def _settle(self, b: NDArray[Any], x: NDArray[Any]) -> None:
+        x[self.free] = self.inverse @ b[self.free] - self.share @ x[self.kept]
 
 
 def sweep(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, passes: int = 1) -> NDArray[Any]:

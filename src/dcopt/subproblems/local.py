@@ -1,0 +1,126 @@
+"""A decomposition made anew at every point: the curvature of f there, on the coordinates that matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..convex import Convex
+from ..problem import Problem
+from ..regularizers import Regularizer
+from ..sums import Cost, LinearSum
+from ..xp import Array
+from .base import Inner, nowhere
+from .cd import _kernel, polish
+from .parts import Parts, parts
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """x⁺ = argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨w − ∇f(x), v⟩,   Q = (1/N) Σ w_i |φ''(⟨a_i, x⟩)| a_i a_iᵀ + μI
+
+    It is the DCA step of F = G_x − H_x + r1 − r2 with G_x = τ/2 ⟨·, Q ·⟩, where τ = 1, 3, 9, … is the first with
+
+        F(x⁺) ≤ F(x) − σ/2 τ ⟨x⁺ − x, Q (x⁺ − x)⟩,
+
+    which holds for every τ that makes G_x majorize f along the step, so that the search ends. Only the
+    coordinates move that are not 0 or have to leave 0 (at most `most` new ones): the others stay where the program
+    on all coordinates might move them later, and the certificate, which knows all of them, says when that is over.
+    Every look at F is a pass, and gives the next gradient too (`Revisited`). The residual is said to be 0: the
+    program is solved as well as the step needs, and what was promised of the step, descent, was tested at the point.
+    """
+
+    P: Problem
+    sigma: float = 0.1
+    grow: float = 3.0
+    ridge: float = 1e-4  # μ, as a share of the mean of the diagonal
+    share: float = 0.05  # the program is solved to this share of the distance at x
+    trials: int = 30
+    most: int = 1000
+
+    def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
+        f = self.P.f
+        assert isinstance(f, LinearSum)
+        u = np.asarray(y - G.grad(warm), np.float64)  # w − ∇f(x)
+        p, shape = parts(r, warm.shape), warm.shape
+        x = np.array(warm, np.float64).reshape(p.c.shape)
+        u = u.reshape(x.shape)
+        off = _distances(u, x, p)
+        start = float(np.sqrt(np.sum(off * off)))
+        columns = self._columns(x, off)
+        here, one = f.recent.at(warm), Cost(f.n, f.n)
+        F = here.value + self.P.r.value(warm)
+        if not (np.isfinite(start) and np.isfinite(F)):
+            return nowhere(warm, one)
+        if start == 0.0:  # critical: it stays, and the look that found it is paid
+            return Inner(warm, 0.0, 0, one)
+        Q = f.a.gram(_weights(f, here.z), columns) / f.n
+        Q[np.diag_indices(len(Q))] += self.ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
+        few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
+        slack, tau = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0
+        for looks in range(1, self.trials + 1):
+            new = _program(tau * Q, x[columns], u[columns], few, self.share * start)
+            v = x.copy()
+            v[columns] = new
+            trial = v.reshape(shape).astype(warm.dtype)
+            step = new - x[columns]
+            there, cost = f.recent.at(trial), Cost(looks * f.n, looks * f.n)
+            value = there.value + self.P.r.value(trial)
+            if np.isnan(value):
+                return nowhere(warm, cost)
+            if value <= F - 0.5 * self.sigma * tau * float(np.sum(step * (Q @ step))) + slack:
+                return Inner(trial, 0.0, looks, cost)
+            tau *= self.grow
+        return Inner(warm, 0.0, looks, cost)
+
+    def _columns(self, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
+        """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first."""
+        there = np.any(x != 0.0, axis=1)
+        new = np.flatnonzero((off > 0.0) & ~there)
+        room = max(self.most, 2 * int(there.sum()))
+        if len(new) > room:
+            new = new[np.argsort(-off[new], kind="stable")[:room]]
+        return np.union1d(np.flatnonzero(there), new).astype(np.int64)
+
+
+def _distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]:
+    """dist(u_j, ∂r1(x)_j) for every coordinate (row) j"""
+    u = u - p.m * x
+    if p.rows:
+        size, c = np.linalg.norm(x, axis=1), p.c[:, 0]
+        unit = np.divide(x, size[:, None], out=np.zeros_like(x), where=size[:, None] > 0)
+        away = np.linalg.norm(u - c[:, None] * unit, axis=1)
+        return np.asarray(np.where(size > 0, away, np.maximum(np.linalg.norm(u, axis=1) - c, 0.0)))
+    away = np.where(x != 0.0, u - p.c * np.sign(x), np.sign(u) * np.maximum(np.abs(u) - p.c, 0.0))
+    away = np.where(x >= p.high, np.minimum(away, 0.0), away)
+    away = np.where(x <= p.low, np.maximum(away, 0.0), away)
+    return np.asarray(np.linalg.norm(away, axis=1))
+
+
+def _weights(f: LinearSum, z: Array) -> NDArray[np.float64]:
+    bend = np.abs(np.asarray(f.loss.bend(z, f.labels), np.float64))
+    return bend if f.weights is None else bend * np.asarray(f.weights, np.float64)
+
+
+def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+    """Coordinate descent from x, then the linear system of the coordinates that are off their kinks."""
+    Q = np.ascontiguousarray(Q)
+    Q.flags.writeable = False  # the type that is compiled
+    v, g = np.ascontiguousarray(x), np.ascontiguousarray(-u)
+    v = v.copy()
+    _kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, 200, tol)
+    b = Q @ x + u
+    left = _residual(Q, b, v, p)
+    if left > tol and not p.rows:
+        better = polish(Q, b, v, p)
+        if better is not None and _residual(Q, b, better, p) < left:
+            return better
+    return v
+
+
+def _residual(Q: NDArray[Any], b: NDArray[Any], v: NDArray[Any], p: Parts) -> float:
+    off = _distances(b - Q @ v, v, p)
+    return float(np.sqrt(np.sum(off * off)))

@@ -1,0 +1,157 @@
+"""dca-local: a decomposition made anew at every point is still DCA, and each step descends."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from faults import WARM_UP, FaultyRows
+from scipy.sparse import csr_array
+
+import dcopt
+from dcopt.convex import least_squares
+from dcopt.data.check import as_rows
+from dcopt.errors import CannotSolve
+from dcopt.regularizers import L1, MCP, SCAD, CappedL1, ElasticNet, Exponential, Nonnegative, TopK, Zero
+from dcopt.subproblems import cd
+
+
+def data(n: int = 120, d: int = 12, seed: int = 0) -> tuple[Any, Any]:
+    draw = np.random.default_rng(seed)
+    X = draw.normal(size=(n, d)) * (draw.random((n, d)) < 0.6)
+    z = X @ np.where(np.arange(d) % 3 == 0, 2.0, 0.0) + 0.5
+    return X, np.where(z + draw.logistic(size=n) > 0, 1.0, -1.0)
+
+
+PENALTIES = [
+    SCAD(lam=0.02), MCP(lam=0.02), Exponential(lam=0.01, alpha=5.0), CappedL1(lam=0.02, theta=0.3), L1(lam=0.02),
+    ElasticNet(lam=0.02, mu=0.05), Nonnegative(), TopK(lam=0.02, k=3), Zero(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("r", PENALTIES, ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize("loss", ["logistic", "squared-sigmoid"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_step_descends_and_the_end_is_certified(loss: str, r: Any, sparse: bool) -> None:
+    X, y = data()
+    P = dcopt.erm(csr_array(X) if sparse else X, y, loss, r, intercept=True)
+    path = [P.value(s.x) for s in islice(dcopt.iterate(P, "dca-local"), 40)]
+    start = P.value(np.zeros(P.shape))
+    assert all(b <= a + 1e-14 for a, b in zip([start, *path], path, strict=False))
+    res = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=400)
+    assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-8
+
+
+def test_least_squares_takes_one_step() -> None:
+    """φ'' is constant, so the curvature at x is that of f itself, and the program is the problem."""
+    X, _ = data()
+    y = X @ np.linspace(-1, 1, 12) + 0.1 * np.random.default_rng(1).normal(size=120)
+    for lam in (0.0, 0.05, 0.3):
+        P = dcopt.erm(X, y, "squared", L1(lam=lam))
+        res = dcopt.solve(P, "dca-local", tol=1e-9, measure="criticality")
+        G = least_squares(X, y)
+        want = cd(G, L1(lam=lam), np.zeros(12), warm=np.zeros(12), tol=1e-13).x
+        assert res.success and np.abs(res.x - want).max() < 1e-7
+
+
+def test_a_convex_problem_has_the_solution_of_every_other_method() -> None:
+    X, y = data()
+    P = dcopt.erm(X, y, "logistic", L1(lam=0.02))
+    both = "dca-local", "dca"
+    local, page = (dcopt.solve(P, m, tol=1e-9, passes=5000, measure="criticality", seed=0) for m in both)
+    assert local.success and page.success
+    assert local.certificate.F == pytest.approx(page.certificate.F, abs=1e-10)
+    assert np.abs(local.x - page.x).max() < 1e-6 and local.spent.gradients < page.spent.gradients / 10
+
+
+def test_rows_of_a_multi_class_problem() -> None:
+    X, y = dcopt.load_dataset("digits", normalize=True)
+    X, y = X[y < 3], y[y < 3]
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.3, (y + 1) % 3, y)  # or F has no minimizer
+    P = dcopt.erm(X, y, "softmax", SCAD(lam=0.02, groups="rows"), intercept=True)
+    res = dcopt.solve(P, "dca-local", tol=1e-3, passes=400, measure="criticality")
+    assert res.status.name == "CONVERGED"
+    zero = ~np.any(res.x[:-1] != 0.0, axis=1)
+    assert 0 < zero.sum() < 64  # rows leave as a whole
+
+
+def test_wide_data_is_taken_in_parts() -> None:
+    """At most so many new coordinates at once, the certificate speaks of all of them."""
+    from dcopt.subproblems import local
+
+    draw = np.random.default_rng(0)
+    X = csr_array(draw.normal(size=(60, 900)) * (draw.random((60, 900)) < 0.2))
+    y = np.where(draw.random(60) < 0.5, -1.0, 1.0)
+    P = dcopt.erm(X, y, "logistic", L1(lam=0.01))
+    whole = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=300)
+    method = dcopt.Method("few", dcopt.METHODS["dca-local"].estimator, only_S=True,
+                          transform=dcopt.METHODS["dca-local"].transform,
+                          subsolver=lambda Q: local.Local(Q, most=10))  # fmt: skip
+    few = dcopt.solve(P, method, tol=1e-8, measure="criticality", passes=300)
+    first = [np.count_nonzero(next(iter(dcopt.iterate(P, m))).x) for m in ("dca-local", method)]
+    assert whole.success and few.success and first[0] > 10 >= first[1]
+    assert few.certificate.F == pytest.approx(whole.certificate.F, abs=1e-9)
+
+
+def test_what_it_spends_is_counted() -> None:
+    """A pass for the first gradient and one for every look at F, each of which is the next gradient."""
+    X, y = data()
+    P = dcopt.erm(X, y, "logistic", SCAD(lam=0.02))
+    states = list(islice(dcopt.iterate(P, "dca-local"), 6))
+    assert [s.spent.gradients for s in states] == [120 * (2 + t) for t in range(6)]  # no look failed here
+
+
+def test_it_goes_on_from_a_state_without_its_memory() -> None:
+    """What is remembered is a pure function of x: a problem that remembers nothing gives the same bits."""
+    X, y = data()
+    P, fresh = (dcopt.erm(X, y, "squared-sigmoid", SCAD(lam=0.01)) for _ in range(2))
+    states = list(islice(dcopt.iterate(P, "dca-local", seed=3), 8))
+    again = list(islice(dcopt.iterate(fresh, "dca-local", seed=3, state=states[3]), 4))
+    for one, two in zip(states[4:], again, strict=True):
+        assert np.array_equal(one.x, two.x) and one.spent == two.spent and one.t == two.t
+
+
+def test_float32_stays_and_ends() -> None:
+    X, y = data()
+    P = dcopt.erm(X.astype(np.float32), y, "logistic", SCAD(lam=0.02))
+    res = dcopt.solve(P, "dca-local", tol=1e-5, measure="criticality", passes=100)
+    assert res.x.dtype == np.float32 and res.success
+
+
+def test_what_does_not_fall_apart_is_refused_by_name() -> None:
+    X, y = data()
+    pairs = SCAD(lam=0.1, groups=[[2 * j, 2 * j + 1] for j in range(6)])
+    with pytest.raises(CannotSolve, match="SCAD"):
+        dcopt.solve(dcopt.erm(X, y, "logistic", pairs), "dca-local")
+
+
+def test_nan_is_never_turned_into_a_number() -> None:
+    """Born in any product of the run: the run ends there, with the last good point."""
+    X, y = data(40, 4)
+    watch = FaultyRows(as_rows(X))
+    whole = dcopt.solve(dcopt.erm(watch, y, "logistic", SCAD(lam=0.02)), "dca-local", steps=4, trace=None)
+    assert whole.status.name == "BUDGET"
+    for k in range(WARM_UP, len(watch.log) - 2):  # the last two are the certificate's
+        rows = FaultyRows(as_rows(X), "nan", k)
+        result = dcopt.solve(dcopt.erm(rows, y, "logistic", SCAD(lam=0.02)), "dca-local", steps=4, trace=None)
+        assert len(rows.hits) == 1
+        assert result.status.name == "DIVERGED" or np.array_equal(result.x, whole.x), k  # in what a next step would use
+
+
+def test_a_critical_start_is_paid_for_and_stays() -> None:
+    X, y = data()
+    P = dcopt.erm(X, y, "logistic", L1(lam=10.0))
+    res = dcopt.solve(P, "dca-local", passes=5)
+    assert not res.x.any() and res.spent.gradients >= 5 * 120  # it ends: every look costs a pass
+
+
+def test_eight_threads_share_a_problem() -> None:
+    X, y = data()
+    P = dcopt.erm(csr_array(X), y, "squared-sigmoid", SCAD(lam=0.01))
+    alone = dcopt.solve(P, "dca-local", steps=12).x
+    with ThreadPoolExecutor(8) as pool:
+        for x in pool.map(lambda _: dcopt.solve(P, "dca-local", steps=12).x, range(24)):
+            assert np.array_equal(x, alone)
