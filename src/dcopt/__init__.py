@@ -4,38 +4,61 @@ min F(x) = G(x) − H(x) + r1(x) − r2(x), with H a mean of many components: DC
 with, scikit-learn-sized problems to streams, and never CONVERGED without a recomputed certificate.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import estimators, losses, measures, problems, regularizers
 from .data.datasets import load_dataset, load_libsvm
 from .data.save import save_libsvm
-from .errors import BadFile, BadInput, BadSettings, CannotFetch, CannotSolve, DcoptError, NeedsFiniteSum
+from .errors import (
+    BadFile,
+    BadInput,
+    BadModel,
+    BadSettings,
+    CannotFetch,
+    CannotSolve,
+    DcoptError,
+    NeedsFiniteSum,
+    ResumeMismatch,
+)
 from .laws import LawBroken, check
 from .methods import METHODS, Method
 from .online import stream
 from .plan import Plan, plan
 from .problem import Problem, erm
+from .resume import resume
 from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
+from .store import load_model, peek, save_model
 from .sums import Function
+from .version import __version__ as __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from .learn import DCClassifier, DCClassifierCV, DCRegressor, DCRegressorCV, PathResult, path
 
 __all__ = [
     "METHODS",
     "BadFile",
     "BadInput",
+    "BadModel",
     "BadSettings",
     "CannotFetch",
     "CannotSolve",
     "Certificate",
+    "DCClassifier",
+    "DCClassifierCV",
+    "DCRegressor",
+    "DCRegressorCV",
     "DcoptError",
     "Function",
     "LawBroken",
     "Method",
     "NeedsFiniteSum",
+    "PathResult",
     "Plan",
     "Problem",
     "Result",
+    "ResumeMismatch",
     "State",
     "Status",
     "check",
@@ -44,12 +67,32 @@ __all__ = [
     "iterate",
     "load_dataset",
     "load_libsvm",
+    "load_model",
     "losses",
     "measures",
+    "path",
+    "peek",
     "plan",
     "problems",
     "regularizers",
+    "resume",
     "save_libsvm",
+    "save_model",
     "solve",
     "stream",
 ]
+
+_LEARN = ("DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "PathResult", "path")
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators at first use: scikit-learn takes longer to import than everything else here."""
+    if name not in _LEARN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import learn
+
+    return getattr(learn, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LEARN})

@@ -40,6 +40,22 @@ class BadFile(DcoptError, ValueError):
         super().__init__(f"{path}{where}: {reason}")
 
 
+class BadModel(DcoptError, ValueError):
+    """A model or checkpoint that cannot be used: names the file and what is wrong with it."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{path}: {reason}")
+
+
+class ResumeMismatch(DcoptError, ValueError):
+    """A checkpoint belongs to another run: names what differs."""
+
+    def __init__(self, path: object, differs: tuple[str, ...]) -> None:
+        self.path, self.differs = str(path), differs
+        super().__init__(f"{path} belongs to another run: {'; '.join(differs)}")
+
+
 class CannotFetch(DcoptError, OSError):
     """A data set that is not on this machine and could not be fetched: says from where, why, and what else would do."""
 

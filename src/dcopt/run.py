@@ -6,6 +6,7 @@ import math
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
@@ -49,6 +50,24 @@ class Look(NamedTuple):
     doubt: Doubt  # how large the measure may be: itself, or more on a sample
 
 
+@dataclass(frozen=True)
+class Saved:
+    """What a run knows beside its State, between two steps: with both, another one goes on as it would have."""
+
+    seconds: float
+    checks: int
+    next_check: float
+    next_trace: float
+    looks: tuple[Look | None, Look | None, Look | None]  # the first, the best, and the one at the state
+    kept: tuple[int, Array]
+    level: float
+    mark: tuple[float, float]
+    idle: int
+    checked: int
+    end: End | None
+    records: tuple[Record, ...]
+
+
 class Run:
     """Drives an iterator of states; is the `Progress` that stop rules see."""
 
@@ -79,6 +98,25 @@ class Run:
         self._mark, self._idle = (math.inf, math.inf), 0  # F and measure at the last progress, checks since
         self._checked = -1  # the step of the last check
         self._end: End | None = None
+        self.whole = True  # the state is the newest one: a step that failed may have written into its memory
+
+    def saved(self) -> Saved:
+        """For a checkpoint; the arrays are not copied."""
+        here = self._look if self._look is not None and self._look.t == self.t else None
+        return Saved(
+            self.seconds, self.checks, self._next_check, self._next_trace, (self._first, self._best, here), self._kept,
+            self._level, self._mark, self._idle, self._checked, self._end, tuple(self.trace.records),
+        )  # fmt: skip
+
+    def restore(self, saved: Saved) -> None:
+        """Go on from where another run was saved; `state` is that run's."""
+        self._count(self.state)
+        self.seconds, self.checks = saved.seconds, saved.checks
+        self._next_check, self._next_trace = saved.next_check, saved.next_trace
+        self._first, self._best, self._look = saved.looks
+        self._kept, self._level, self._mark, self._idle = saved.kept, saved.level, saved.mark, saved.idle
+        self._checked, self._end = saved.checked, saved.end
+        self.trace.records[:] = saved.records
 
     # ---- what rules see
 
@@ -110,17 +148,26 @@ class Run:
 
     # ---- the drive
 
-    def go(self, states: Iterator[State], rule: Rule, observers: Sequence[Callable[[State], Any]]) -> End:
-        """Step until a rule, an observer, a signal or trouble ends the run."""
+    def go(
+        self,
+        states: Iterator[State],
+        rule: Rule,
+        observers: Sequence[Callable[[State], Any]],
+        save: Callable[[Run], Any] | None = None,
+    ) -> End:
+        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps."""
         with _Interrupts(self.P.sum) as interrupts:
-            self._record()
             while True:
+                if self.passes >= self._next_trace:
+                    self._record()
+                if save is not None:
+                    save(self)
                 status = rule(self) if self._end is None else None
                 if self._end is not None:
                     return self._end
                 if status is not None:
                     return End(status)
-                began = perf_counter()
+                began, self.whole = perf_counter(), False
                 try:
                     state = next(states)
                 except OutOfData as end:
@@ -147,13 +194,14 @@ class Run:
                         return End(Status.INTERRUPTED, f"an observer raised {error!r}", error)
                 if interrupts.asked:
                     return End(Status.INTERRUPTED, "Ctrl-C")
-                if self.passes >= self._next_trace:
-                    self._record()
 
-    def _accept(self, state: State) -> None:
-        self.state, self.t = state, state.t
+    def _count(self, state: State) -> None:
+        self.state, self.t, self.whole = state, state.t, True
         self.samples = state.spent.paper
         self.passes = float(self.samples) if self.P.n is None else state.spent.gradients / self.P.n
+
+    def _accept(self, state: State) -> None:
+        self._count(state)
         if self.output.startswith("uniform") and Draw(self.seed, state.t).keep() * state.t < 1.0:
             self._kept = (state.t, state.x) if self.output == "uniform" else (state.t - 1, state.prev)
 

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from .convex import ScaledIdentity
 from .data import check
-from .draw import Draw, as_seed
-from .errors import BadInput, BadSettings, OutOfData, pick, require_number
-from .estimators import Estimator, Full
+from .draw import as_seed
+from .errors import BadInput, BadSettings, OutOfData
+from .estimators import Estimator
+from .job import Job, Observer, Told, are_observers, is_problem
 from .loop import dca
-from .measures import MEASURES
 from .methods import Method, Planned, as_method
 from .problem import Problem
-from .run import Run
 from .state import Result, State
-from .stop import Passes, Rule, Samples, Seconds, Steps, Tol
+from .stop import Rule
 from .subproblems import Subsolver
 from .subproblems import subsolver as as_subsolver
 from .sums import Cost
-from .xp import Array
-
-Observer = Callable[[State], Any]
-_MOST = 10**7  # samples of a stream, where only tol is given
 
 
 def iterate(
@@ -39,7 +32,7 @@ def iterate(
     state: State | None = None,
 ) -> Iterator[State]:
     """x_1, x_2, … without end: the researcher's loop. `state` continues from there."""
-    _is_problem(P)
+    is_problem(P)
     if isinstance(method, Planned):
         P, method = method.P, method.estimator
     if state is not None and seed is None:
@@ -59,11 +52,6 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
             yield state.frozen()
     except OutOfData:
         return
-
-
-def _is_problem(P: Any) -> None:
-    if not isinstance(P, Problem):
-        raise BadInput("P", f"is a {type(P).__name__}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
 
 
 def _start_of(plan: Planned, x0: Any) -> None:
@@ -107,6 +95,8 @@ def solve(
     callbacks: Sequence[Observer] = (),
     trace: float | Literal["auto"] | None = "auto",
     subsolver: str | Subsolver | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = 5.0,
 ) -> Result:
     """min F(x) = G(x) − H(x) + r1(x) − r2(x), until the first of `passes`, `steps`, `seconds`, `tol`, `stop`.
 
@@ -125,12 +115,15 @@ def solve(
     callbacks : functions of a State, called after every step; a true return value ends the run
     trace : passes between two lines of the trace ("auto": 1); on a stream samples ("auto": at doubling counts);
         None: only the first and the last
+    checkpoint, every : a new file that is written when the run begins, every so many seconds (of the clock; 0: after
+        every step) and when it ends, so that `dcopt.resume` can go on. Saving takes no time from `seconds`; if it
+        fails the run goes on, and the result's notes say so
 
     Returns
     -------
     Result with x, status, certificate (recomputed in float64 at that x), trace, spent, seed.
     """
-    _is_problem(P)
+    is_problem(P)
     if isinstance(method, Planned):
         if method.P.sum is not P.sum:
             raise BadSettings("method", "a plan", "one that was made for this problem")
@@ -141,73 +134,24 @@ def solve(
         output = output or (method.output if tol is None else "last")
         P, measure = method.P, measure or method.measure
         method = method.estimator
-    recipe = as_method(method)
-    measure, output = measure or "gap", output or "last"
-    pick("measure", measure, MEASURES)
-    pick("output", output, ("last", "best", "uniform", "uniform-before"))
-    most = 1e3 if isinstance(P.G, ScaledIdentity) else 1e5  # passes inside the convex programs of a general G count too
-    rule = _rule(passes, samples, steps, seconds, tol, stop, P.n is None, most)
-    if output.startswith("uniform") and tol is not None:
-        raise BadSettings("output", output, "'last' or 'best' with tol: a uniform index belongs to a fixed budget")
-    if loose_tol is not None:
-        require_number("loose_tol", loose_tol, 0.0)
-    every: Any = trace
-    if trace == "auto":
-        every = 1.0 if P.n is not None else "doubling"
-    elif trace is not None:
-        require_number("trace", trace, 0.0, open_low=True)
-    if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
-        raise BadSettings("callbacks", callbacks, "a list of functions of a State")
+    told = Told(passes, samples, steps, seconds, tol, measure or "gap", loose_tol, output or "last", trace)
+    rule = told.rule(P, stop)
+    are_observers(callbacks)
     seed = as_seed(seed)
-    tuned, estimator = recipe.prepare(P)
-    estimator.check(P.n)
-    state = first_state(P, x0)
-    states = dca(tuned, estimator, _subsolver(subsolver, recipe, tuned), state, seed)
-    exact = isinstance(estimator, Full) and recipe.transform is None  # then every step descends
-    run = Run(P, tuned, state, MEASURES[measure], measure, every, output, seed, exact)
-    with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
-        _compile(P, state.x)
-        end = run.go(states, rule, callbacks)
-        return run.result(end, recipe.name, tol, loose_tol)
+    job = Job(P, method, told, seed, subsolver)
+    keeper = None
+    if checkpoint is not None:
+        _is_new(checkpoint, P)
+        keeper = job.keeper(checkpoint, every, stop is not None)
+    return job.run(rule, callbacks, first_state(P, x0), None, keeper)
 
 
-def _rule(
-    passes: float | None,
-    samples: float | None,
-    steps: int | None,
-    seconds: float | None,
-    tol: float | None,
-    stop: Rule | None,
-    stream: bool,
-    most: float = 1e3,
-) -> Rule:
-    if stop is not None and not isinstance(stop, Rule):
-        raise BadSettings("stop", stop, "a rule such as dcopt.stop.Passes(20) | dcopt.stop.Tol(1e-6)")
-    rules: list[Rule] = [] if stop is None else [stop]
-    if passes is not None:
-        rules.append(Passes(passes))
-    if samples is not None:
-        rules.append(Samples(samples))
-    if steps is not None:
-        rules.append(Steps(steps))
-    if seconds is not None:
-        rules.append(Seconds(seconds))
-    if stream and any(rule.uses(Passes) for rule in rules):
-        raise BadSettings("passes", passes, "samples=… instead: a stream has no N, and so no passes")
-    if stream and not rules and tol is None:
-        raise BadSettings("samples", None, "a budget for a stream: samples=, steps=, seconds= or tol=")
-    if not rules:
-        rules.append(Samples(_MOST) if stream else Passes(20.0 if tol is None else most))
-    if tol is not None:
-        rules.insert(0, Tol(tol))
-    rule = rules[0]
-    for other in rules[1:]:
-        rule = rule | other
-    return rule
-
-
-def _compile(P: Problem, x: Array) -> None:
-    """Let the kernels of a step be compiled or loaded before the clock starts."""
-    batch = P.sum.sample(1, Draw(0, 0)) if P.n is not None else P.known.all()
-    batch.grad(x)
-    batch.diff(x, x)
+def _is_new(checkpoint: Any, P: Problem) -> None:
+    """Hours of another run are not written over, and a stream cannot be wound back."""
+    if not isinstance(checkpoint, (str, os.PathLike)):
+        raise BadSettings("checkpoint", checkpoint, "a path")
+    if P.n is None:
+        raise BadSettings("checkpoint", str(checkpoint), "None: the source of a stream cannot be wound back")
+    if os.path.lexists(checkpoint):
+        expected = "a file that is not there yet: dcopt.resume(path, P) continues this one, remove it to start over"
+        raise BadSettings("checkpoint", str(checkpoint), expected)

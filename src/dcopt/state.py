@@ -12,7 +12,7 @@ from .xp import Array
 
 
 class State(NamedTuple):
-    """x_t and all that the next step needs. A checkpoint is this and nothing else."""
+    """x_t and all that the next step needs. A checkpoint is this, and what the run wrote down beside it."""
 
     t: int  # steps done
     x: Array  # x_t

@@ -1,0 +1,169 @@
+"""A problem, a method that fits it and what was told: ready to run, from the start or from a checkpoint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .convex import ScaledIdentity
+from .draw import Draw
+from .errors import BadInput, BadSettings, pick, require_number
+from .estimators import Full
+from .loop import dca
+from .measures import MEASURES
+from .methods import Method, as_method
+from .problem import Problem
+from .run import Run, Saved
+from .state import Result, State
+from .stop import Passes, Rule, Samples, Seconds, Steps, Tol
+from .store.checkpoint import Origin
+from .store.fingerprint import fingerprint
+from .store.keeper import Keeper
+from .subproblems import Subsolver
+from .subproblems import subsolver as as_subsolver
+from .xp import Array
+
+Observer = Callable[[State], Any]
+_MOST = 10**7  # samples of a stream, where only tol is given
+_FLOATS = ("passes", "samples", "seconds", "tol", "loose_tol", "trace")
+
+
+@dataclass(frozen=True)
+class Told:
+    """Budgets, tolerances and output as the caller gave them: a checkpoint keeps them."""
+
+    passes: float | None = None
+    samples: float | None = None
+    steps: int | None = None
+    seconds: float | None = None
+    tol: float | None = None
+    measure: str = "gap"
+    loose_tol: float | None = None
+    output: str = "last"
+    trace: float | str | None = "auto"
+
+    def rule(self, P: Problem, stop: Rule | None) -> Rule:
+        """The stop rule; refuses what does not fit together."""
+        pick("measure", self.measure, MEASURES)
+        pick("output", self.output, ("last", "best", "uniform", "uniform-before"))
+        most = 1e3 if isinstance(P.G, ScaledIdentity) else 1e5  # passes inside the programs of a general G count too
+        rule = _rule(self.passes, self.samples, self.steps, self.seconds, self.tol, stop, P.n is None, most)
+        if self.output.startswith("uniform") and self.tol is not None:
+            expected = "'last' or 'best' with tol: a uniform index belongs to a fixed budget"
+            raise BadSettings("output", self.output, expected)
+        if self.loose_tol is not None:
+            require_number("loose_tol", self.loose_tol, 0.0)
+        if self.trace is not None and self.trace != "auto":
+            require_number("trace", self.trace, 0.0, open_low=True)
+        return rule
+
+    def every(self, P: Problem) -> Any:
+        """Passes (samples, on a stream) between two lines of the trace."""
+        if self.trace == "auto":
+            return 1.0 if P.n is not None else "doubling"
+        return self.trace
+
+    def plain(self) -> dict[str, Any]:
+        """As numbers that a file can hold."""
+        given = asdict(self)
+        floats = {key: float(given[key]) for key in _FLOATS if given[key] not in (None, "auto")}
+        return given | floats | ({} if self.steps is None else {"steps": int(self.steps)})
+
+
+class Job:
+    """A problem, a method that fits it, and what was told: ready to run, from the start or from a checkpoint."""
+
+    def __init__(self, P: Problem, method: Any, told: Told, seed: int, subsolver: str | Subsolver | None) -> None:
+        self.P, self.told, self.seed = P, told, seed
+        self.given = method
+        self.recipe = as_method(method)
+        self.tuned, self.estimator = self.recipe.prepare(P)
+        self.estimator.check(P.n)
+        self.subsolver = None if subsolver is None else as_subsolver(subsolver)
+
+    def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
+        """What writes the checkpoints of this job."""
+        require_number("every", every, 0.0)
+        by_name = isinstance(self.given, (str, Method))
+        method = self.recipe if by_name else self.given
+        told, made = self.told.plain(), repr(self.estimator)
+        origin = Origin(method, made, self.subsolver, self.seed, told, own_rule, fingerprint(self.P))
+        return Keeper(path, float(every), origin)
+
+    def run(
+        self, rule: Rule, callbacks: Sequence[Observer], state: State, saved: Saved | None, keeper: Keeper | None
+    ) -> Result:
+        P, told = self.P, self.told
+        solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver
+        states = dca(self.tuned, self.estimator, solver, state, self.seed)
+        exact = isinstance(self.estimator, Full) and self.recipe.transform is None  # then every step descends
+        measure = MEASURES[told.measure]
+        run = Run(P, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact)
+        if saved is not None:
+            run.restore(saved)
+        with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
+            _compile(P, state.x)
+            if keeper is None:
+                return run.result(run.go(states, rule, callbacks), self.recipe.name, told.tol, told.loose_tol)
+            if saved is None:
+                keeper.begin(run)
+            end = run.go(states, rule, callbacks, keeper)
+            keeper.end(run)
+            result = run.result(end, self.recipe.name, told.tol, told.loose_tol)
+            return replace(result, notes=(*result.notes, *keeper.notes()))
+
+
+def is_problem(P: Any) -> None:
+    if not isinstance(P, Problem):
+        raise BadInput("P", f"is a {type(P).__name__}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
+
+
+def are_observers(callbacks: Any) -> None:
+    if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
+        raise BadSettings("callbacks", callbacks, "a list of functions of a State")
+
+
+def _rule(
+    passes: float | None,
+    samples: float | None,
+    steps: int | None,
+    seconds: float | None,
+    tol: float | None,
+    stop: Rule | None,
+    stream: bool,
+    most: float = 1e3,
+) -> Rule:
+    if stop is not None and not isinstance(stop, Rule):
+        raise BadSettings("stop", stop, "a rule such as dcopt.stop.Passes(20) | dcopt.stop.Tol(1e-6)")
+    rules: list[Rule] = [] if stop is None else [stop]
+    if passes is not None:
+        rules.append(Passes(passes))
+    if samples is not None:
+        rules.append(Samples(samples))
+    if steps is not None:
+        rules.append(Steps(steps))
+    if seconds is not None:
+        rules.append(Seconds(seconds))
+    if stream and any(rule.uses(Passes) for rule in rules):
+        raise BadSettings("passes", passes, "samples=… instead: a stream has no N, and so no passes")
+    if stream and not rules and tol is None:
+        raise BadSettings("samples", None, "a budget for a stream: samples=, steps=, seconds= or tol=")
+    if not rules:
+        rules.append(Samples(_MOST) if stream else Passes(20.0 if tol is None else most))
+    if tol is not None:
+        rules.insert(0, Tol(tol))
+    rule = rules[0]
+    for other in rules[1:]:
+        rule = rule | other
+    return rule
+
+
+def _compile(P: Problem, x: Array) -> None:
+    """Let the kernels of a step be compiled or loaded before the clock starts."""
+    batch = P.sum.sample(1, Draw(0, 0)) if P.n is not None else P.known.all()
+    batch.grad(x)
+    batch.diff(x, x)

@@ -1,0 +1,111 @@
+"""A checkpoint: the State, what the Run knows beside it, how the run was made, and a fingerprint of its problem."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadSettings
+from ..run import Look, Run, Saved
+from ..state import State
+from ..watch import Record
+from ..xp import Array
+from . import tensors
+from .atomic import CALLS, Calls
+from .components import describe
+
+_INTEGERS = ("t", "gradients", "paper", "nnz")  # columns of a trace
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What stays the same over a run."""
+
+    method: Any  # a registered Method, or a registered kind of estimator
+    estimator: str  # what the method made of it for this problem
+    subsolver: Any  # a registered one; None: the method's choice
+    seed: int
+    told: dict[str, Any]  # budgets, tolerances and output, as they were given
+    own_rule: bool  # a rule of the caller's, which no file can hold
+    fingerprint: dict[str, str]
+
+
+def save(path: str | os.PathLike[str], origin: Origin, run: Run, calls: Calls = CALLS) -> None:
+    """Write the run as it is between two steps. The generation before stays at `previous(path)`."""
+    header, arrays = packed(origin, run.state, run.saved())
+    tensors.save(path, "checkpoint", header, arrays, allow_nonfinite=True, keep=True, calls=calls)
+
+
+def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and the arrays; an array that occurs twice is stored once."""
+    arrays: dict[str, Array] = {}
+    names: dict[int, str] = {}
+
+    def put(name: str, a: Array | None) -> str | None:
+        if a is None:
+            return None
+        if not isinstance(a, np.ndarray):
+            raise BadSettings("checkpoint", type(a).__name__, "None: only NumPy arrays can be saved")
+        arrays.setdefault(names.setdefault(id(a), name), a)
+        return names[id(a)]
+
+    def look(name: str, seen: Look | None) -> dict[str, Any] | None:
+        if seen is None:
+            return None
+        return {
+            "t": seen.t, "x": put(name, seen.x), "F": seen.F, "measure": seen.measure, "seconds": seen.seconds,
+            "bound": seen.doubt.bound, "spread": seen.doubt.spread,
+        }  # fmt: skip
+
+    kind = "method" if hasattr(origin.method, "prepare") else "estimator"
+    header = {
+        "origin": {
+            kind: describe(kind, origin.method, arrays),
+            "made": origin.estimator,
+            "subsolver": None if origin.subsolver is None else describe("subsolver", origin.subsolver, arrays),
+            "seed": origin.seed,
+            "told": origin.told,
+            "own_rule": origin.own_rule,
+            "fingerprint": origin.fingerprint,
+        },
+        "state": {
+            "t": state.t,
+            "x": put("x", state.x),
+            "prev": put("prev", state.prev),
+            "memory": _memory("memory", state.memory, put),
+            "spent": [int(n) for n in state.spent],
+            "residual": float(state.residual),
+            "asked": float(state.asked),
+        },
+        "run": {
+            "seconds": saved.seconds,
+            "checks": saved.checks,
+            "next": [saved.next_check, saved.next_trace],
+            "looks": [look(f"look.{k}", seen) for k, seen in enumerate(saved.looks)],
+            "kept": [saved.kept[0], put("kept", saved.kept[1])],
+            "level": saved.level,
+            "mark": list(saved.mark),
+            "idle": saved.idle,
+            "checked": saved.checked,
+            "end": None if saved.end is None else [saved.end.status.name, saved.end.message],
+        },
+    }
+    for name in Record._fields:
+        column = [getattr(record, name) for record in saved.records]
+        arrays[f"trace.{name}"] = np.array(column, np.int64 if name in _INTEGERS else np.float64)
+    return header, arrays
+
+
+def _memory(name: str, memory: Any, put: Any) -> Any:
+    """Nested lists in the order of the fields; arrays by name. The estimator knows which tuples they were."""
+    if isinstance(memory, tuple):
+        labels = getattr(memory, "_fields", range(len(memory)))
+        return [_memory(f"{name}.{label}", part, put) for label, part in zip(labels, memory, strict=True)]
+    if memory is None or isinstance(memory, (bool, int, float)):
+        return memory
+    if isinstance(memory, np.generic):
+        return memory.item()
+    return {"array": put(name, memory)}

@@ -1,0 +1,119 @@
+"""What a problem is, in a few lines: readable where it is short, a SHA-256 of the bytes where it is data."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..problem import Problem
+from ..sums import LinearSum
+from ..xp import Array
+
+_BLOCK = 1 << 20  # entries hashed at once
+_DEEP = 30
+_SHORT = 120
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def fingerprint(P: Problem) -> dict[str, str]:
+    """One line a part. Every value of X, the labels and the weights is in it; a κ that methods choose is not."""
+    parts = {
+        "the shape of x": str(tuple(P.shape)),
+        "the number of components": str(P.n),
+        "the dtype": np.dtype(P.dtype).name,
+        "the regularizer": _text(P.r),
+        "G": "chosen by the method" if P.tunable else _text(P.G),
+        "eta": repr(float(P.eta)),
+        "inner_tol": repr(float(P.inner_tol)),
+    }
+    f = P.sum
+    parts["the form"] = "G − H" if P.f is None else "f"
+    if not isinstance(f, LinearSum):
+        return parts | {"the sum": _text(f)}
+    return parts | {
+        "how X is stored": _storage(f.a),
+        "the values of X": _digest(f.a),
+        "the labels": _digest(f.labels),
+        "the sample weights": "None" if f.weights is None else _digest(f.weights),
+        "the loss": _text(f.loss),
+    }
+
+
+def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """What differs, in words."""
+    said = []
+    for name in dict.fromkeys((*then, *now)):
+        old, new = then.get(name, "absent"), now.get(name, "absent")
+        if old != new:
+            shown = "sha256:" not in old + new
+            said.append(f"{name}: {old} then, {new} now" if shown else f"{name} differ{'' if name[-1] == 's' else 's'}")
+    return tuple(said)
+
+
+def _storage(rows: Any) -> str:
+    inner = getattr(rows, "a", None)
+    name = type(rows).__name__
+    return name if inner is None or isinstance(inner, np.ndarray) else f"{name} of {_storage(inner)}"
+
+
+def _text(value: Any) -> str:
+    """The repr where it is short and says everything, otherwise the class and a digest."""
+    said = repr(value) if is_dataclass(value) and _all_plain(value) else ""
+    return said if 0 < len(said) <= _SHORT else f"{type(value).__name__} {_digest(value)}"
+
+
+def _all_plain(value: Any) -> bool:
+    if is_dataclass(value):
+        return all(f.repr and _all_plain(getattr(value, f.name)) for f in fields(value))
+    return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(map(_all_plain, value)))
+
+
+def _digest(value: Any) -> str:
+    h = hashlib.sha256()
+    _feed(h, value, 0)
+    return "sha256:" + h.hexdigest()[:32]
+
+
+def _feed(h: Any, value: Any, depth: int) -> None:
+    """Settings and data, recursively. Functions count by name only: F at a point of the run is compared as well."""
+    h.update(type(value).__name__.encode() + b"\0")
+    if depth > _DEEP:
+        return
+    if isinstance(value, np.ndarray):
+        _feed_array(h, value)
+    elif isinstance(value, (*_PLAIN, np.generic, np.dtype, type)):
+        h.update(repr(value).encode() + b"\0")
+    elif isinstance(value, (tuple, list)):
+        h.update(b"%d\0" % len(value))
+        for v in value:
+            _feed(h, v, depth + 1)
+    elif is_dataclass(value):
+        for f in fields(value):
+            _feed(h, (f.name, getattr(value, f.name)), depth + 1)
+    elif callable(value) and hasattr(value, "__qualname__"):
+        h.update(value.__qualname__.encode() + b"\0")
+    else:  # an object of the caller's: its public settings, but no logs or caches
+        for name, own in sorted(getattr(value, "__dict__", {}).items()):
+            hidden = name.startswith("_") or isinstance(getattr(type(value), name, None), cached_property)
+            if not hidden and not isinstance(own, (list, dict, set)):
+                _feed(h, (name, own), depth + 1)
+
+
+def _feed_array(h: Any, a: Array) -> None:
+    """Shape, type and all bytes; integers as 64 bits, so that the width of an index does not matter."""
+    dtype = np.dtype("<i8") if a.dtype.kind in "iu" else a.dtype.newbyteorder("<")
+    h.update(f"{dtype.str}{a.shape}\0".encode())
+    if a.dtype.kind == "O" or not a.size:
+        h.update(repr(a.tolist()).encode())
+        return
+    rows = a.reshape(1) if a.ndim == 0 else a
+    step = max(1, _BLOCK // max(1, math.prod(rows.shape[1:])))
+    for start in range(0, len(rows), step):
+        block = np.ascontiguousarray(rows[start : start + step], dtype)
+        h.update(block.reshape(-1).view(np.uint8).data)

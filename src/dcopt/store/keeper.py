@@ -1,0 +1,52 @@
+"""Saves a run from time to time. Its trouble is never the run's."""
+
+from __future__ import annotations
+
+import os
+from time import perf_counter
+
+from ..errors import BadSettings
+from ..run import Run
+from .atomic import CALLS, Calls
+from .checkpoint import Origin, save
+
+
+class Keeper:
+    """Called between two steps: writes the run if `every` seconds have passed since the last save ended.
+
+    Saving is not counted in the run's seconds. If it fails, the run goes on, the last good file stays, `notes` says so.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float, origin: Origin, calls: Calls = CALLS) -> None:
+        self.path, self.every, self.origin, self.calls = path, every, origin, calls
+        self.trouble: OSError | None = None
+        self.failed = 0
+        self._last = perf_counter()
+
+    def begin(self, run: Run) -> None:
+        """The first save: a place that cannot be written is found before the work, not after it."""
+        self._save(run)
+        if self.trouble is not None:
+            raise BadSettings("checkpoint", str(self.path), f"a file that can be written: {self.trouble}")
+
+    def __call__(self, run: Run) -> None:
+        if perf_counter() - self._last >= self.every:
+            self._save(run)
+
+    def end(self, run: Run) -> None:
+        """The last save. A step that failed has spoilt the memory of the state before it: then the last file stays."""
+        if run.whole:
+            self._save(run)
+
+    def _save(self, run: Run) -> None:
+        try:
+            save(self.path, self.origin, run, self.calls)
+            self.trouble = None
+        except OSError as why:
+            self.trouble, self.failed = why, self.failed + 1
+        self._last = perf_counter()
+
+    def notes(self) -> tuple[str, ...]:
+        if self.trouble is not None:
+            return (f"the last save of the checkpoint failed: {self.trouble}",)
+        return (f"{self.failed} saves of the checkpoint failed, the last one did not",) if self.failed else ()
