@@ -24,14 +24,14 @@ def test_version_and_help() -> None:
     assert alone.stdout.split() == text.split() and alone.returncode == 0 and "Start here" in text
 
 
-@pytest.mark.parametrize("name", ["reproduce", "plan", "datasets"])
+@pytest.mark.parametrize("name", ["reproduce", "plan", "datasets", "fit", "resume", "predict", "inspect"])
 def test_every_command_teaches_by_example(name: str, here: Here) -> None:
     code, text, _ = here.run(name, "--help")
     assert code == 0
     assert "Examples:" in text and text.count(f" dcopt {name}") >= 3
 
 
-@pytest.mark.parametrize("words", [("--version",), ("--help",), ("reproduce", "--help")])
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("reproduce", "--help"), ("fit", "--help")])
 def test_nothing_heavy_for_a_word(words: tuple[str, ...]) -> None:
     heavy = ("numba", "sklearn", "scipy", "matplotlib", "urllib.request")
     code = f"import sys, atexit; atexit.register(lambda: print([m for m in {heavy!r} if m in sys.modules]))\n"

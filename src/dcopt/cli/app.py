@@ -13,15 +13,17 @@ HELP = """Stochastic difference-of-convex optimization.
 
 \b
 Start here:
-  dcopt datasets                        what data there is, and where
-  dcopt plan breast_cancer --eps 0.1    what the theory promises for it
-  dcopt reproduce --quick               the paper's experiments, small
+  dcopt datasets                         what data there is, and where
+  dcopt fit breast_cancer --standardize  a sparse model, lam by cross-validation
+  dcopt plan breast_cancer --eps 0.1     what the theory promises for it
+  dcopt reproduce --quick                the paper's experiments, small
 """
 AFTER = """--quiet, --json and --debug are understood after the command, too.
 
 Exit codes: 0 done, 1 bad input, 2 not converged, 70 a bug in dcopt, 130 interrupted."""
 WHAT, HOW, WHERE = "What is run", "How", "Where to"  # panels of the help
 PROMISE, PROBLEM = "The promise", "The problem"
+DATA, LAMBDA, BUDGET = "The data", "lam", "When to stop"
 
 app = typer.Typer(
     help=HELP,
@@ -159,3 +161,173 @@ def plan(
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
     explain(context.obj, data, loss, penalty, set or [], normalize, compare, **asked)
+
+
+@app.command()
+def fit(
+    context: typer.Context,
+    data: Annotated[
+        str,
+        typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)
+    ] = None,
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Fit columns of deviation 1.", rich_help_panel=DATA)
+    ] = False,
+    test: Annotated[
+        str | None, typer.Option(help="Rows for a score that were not fitted.", metavar="DATA", rich_help_panel=DATA)
+    ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="A loss by name.",
+            show_default="logistic, softmax or squared, by the targets",
+            autocompletion=names.losses,
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None,
+    penalty: Annotated[
+        str, typer.Option(help="A regularizer by name.", autocompletion=names.penalties, rich_help_panel=PROBLEM)
+    ] = "scad",
+    set: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A setting of the penalty, or loss.NAME=… of the loss; may be repeated.",
+            metavar="NAME=NUMBER",
+            autocompletion=names.settings,
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None,
+    intercept: Annotated[
+        bool, typer.Option("--intercept/--no-intercept", help="One that is not penalised.", rich_help_panel=PROBLEM)
+    ] = True,
+    lam: Annotated[str, typer.Option(help="A number, or auto.", rich_help_panel=LAMBDA)] = "auto",
+    select: Annotated[
+        str, typer.Option(help="For auto: cv or ebic.", autocompletion=names.selections, rich_help_panel=LAMBDA)
+    ] = "cv",
+    folds: Annotated[int, typer.Option(help="Of the cross-validation.", metavar="N", rich_help_panel=LAMBDA)] = 5,
+    lams: Annotated[int, typer.Option(help="Values to choose from.", metavar="N", rich_help_panel=LAMBDA)] = 30,
+    solver: Annotated[
+        str, typer.Option(help="auto or a method.", autocompletion=names.solvers, rich_help_panel=HOW)
+    ] = "auto",
+    seed: Annotated[int, typer.Option(help="Of all draws.", metavar="N", rich_help_panel=HOW)] = 0,
+    tol: Annotated[float, typer.Option(help="Criticality that is asked for.", rich_help_panel=BUDGET)] = 1e-4,
+    max_passes: Annotated[
+        float, typer.Option(help="Passes over the data, for a lam.", rich_help_panel=BUDGET)
+    ] = 1000.0,
+    max_seconds: Annotated[float | None, typer.Option(help="Seconds, for a lam.", rich_help_panel=BUDGET)] = None,
+    out: Annotated[str | None, typer.Option(help="The model.", metavar="FILE", rich_help_panel=WHERE)] = None,
+    report: Annotated[
+        str | None, typer.Option(help="A page about the fit, .html.", metavar="FILE", rich_help_panel=WHERE)
+    ] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="For dcopt resume, should it be cut off.", metavar="FILE", rich_help_panel=WHERE)
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that are there.", rich_help_panel=WHERE)
+    ] = False,
+) -> None:
+    """Fit a sparse linear model to data, and say what certifies it.
+
+    Exit code 2: the budget ended before the tolerance was met; the model is written all the same.
+
+    \b
+    Examples:
+      dcopt fit train.svm --penalty scad --lam auto --out model.dcm --report fit.html
+      dcopt fit houses.csv --target price --standardize --penalty mcp --lam 0.1
+      dcopt fit a9a --test a9a.t --select ebic --checkpoint run.ckpt --out a9a.dcm
+    """
+    from .fit import run
+    from .journal import Asked
+
+    asked = Asked(
+        data=data, target=target, drop=tuple(drop or ()), loss=loss, penalty=penalty, settings=tuple(set or ()),
+        lam=lam, select=select, folds=folds, lams=lams, standardize=standardize, intercept=intercept, solver=solver,
+        tol=tol, max_passes=max_passes, max_seconds=max_seconds, seed=seed, test=test, checkpoint=checkpoint, out=out,
+        report=report,
+    )  # fmt: skip
+    run(context.obj, asked, force)
+
+
+@app.command()
+def resume(
+    context: typer.Context,
+    checkpoint: Annotated[str, typer.Argument(help="That of dcopt fit --checkpoint.")],
+    data: Annotated[str, typer.Argument(help="The same data.", autocompletion=names.datasets)],
+    tol: Annotated[float | None, typer.Option(help="Another tolerance.", rich_help_panel=BUDGET)] = None,
+    max_passes: Annotated[
+        float | None, typer.Option(help="Passes, those before included.", rich_help_panel=BUDGET)
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Seconds, those before included.", rich_help_panel=BUDGET)
+    ] = None,
+    out: Annotated[str | None, typer.Option(help="Another file for the model.", rich_help_panel=WHERE)] = None,
+    report: Annotated[str | None, typer.Option(help="Another file for the page.", rich_help_panel=WHERE)] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that are there.", rich_help_panel=WHERE)
+    ] = False,
+) -> None:
+    """Go on with a fit that was cut off, or that ran out of its budget: to the same bits as if it had not.
+
+    All options are those of the fit, from the file beside the checkpoint (run.ckpt.fit).
+
+    \b
+    Examples:
+      dcopt resume run.ckpt train.svm
+      dcopt resume run.ckpt train.svm --max-passes 5000
+      dcopt resume run.ckpt houses.csv --tol 1e-6 --out better.dcm
+    """
+    from .fit import resume
+
+    changes = {"tol": tol, "max_passes": max_passes, "max_seconds": max_seconds, "out": out, "report": report}
+    resume(context.obj, checkpoint, data, changes, force)
+
+
+@app.command()
+def predict(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="That of dcopt fit --out.")],
+    data: Annotated[str, typer.Argument(help="Rows with the same features.", autocompletion=names.datasets)],
+    proba: Annotated[
+        bool, typer.Option("--proba", help="A probability for every class.", rich_help_panel=WHAT)
+    ] = False,
+    out: Annotated[
+        str | None, typer.Option(help="CSV.", metavar="FILE", show_default="stdout", rich_help_panel=WHERE)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.", rich_help_panel=WHERE)] = False,
+) -> None:
+    """Predictions of a model, as CSV: one line a row.
+
+    \b
+    Examples:
+      dcopt predict model.dcm test.svm
+      dcopt predict model.dcm test.csv --proba --out p.csv
+      dcopt predict a9a.dcm a9a.t --quiet | sort | uniq -c
+    """
+    from .predict import run
+
+    run(context.obj, model, data, proba, out, force)
+
+
+@app.command()
+def inspect(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(help="A model, a checkpoint, or data.", autocompletion=names.datasets)],
+    target: Annotated[str | None, typer.Option(help="The column of the targets (CSV, Parquet).")] = None,
+) -> None:
+    """Say what a file is: shapes, settings, certificate, digest; of data classes and scales.
+
+    \b
+    Examples:
+      dcopt inspect model.dcm
+      dcopt inspect run.ckpt --json | jq .step
+      dcopt inspect houses.csv --target price
+    """
+    from .inspect import run
+
+    run(context.obj, file, target)

@@ -34,6 +34,8 @@ measures = among(("gap", "criticality"))
 methods = among(METHODS)
 modes = among(("certified", "paper", "practical"))
 penalties = among(REGULARIZERS)
+selections = among(("cv", "ebic"))
+solvers = among(("auto", *METHODS))
 
 
 def settings(context: typer.Context, incomplete: str) -> list[str]:

@@ -73,6 +73,8 @@ class Panel:
     methods: tuple[Method, ...]
     curves: dict[str, dict[str, Curve]]  # method id -> x-axis id -> Curve
     marks: bool = False  # measured points to be marked, not only joined
+    lines: str = "Methods"  # what the lines are
+    band: str = "range of runs"  # what the bands are; "": there are none
     tables: tuple[Table, ...] = ()
 
 
@@ -103,3 +105,4 @@ class Report:
     made: dict[str, str]  # versions, machine, seeds, date: in the order shown
     notices: tuple[str, ...] = ()  # "a9a could not be had: breast_cancer instead"
     tables: tuple[Table, ...] = field(default=())
+    sections: dict[str, str] = field(default_factory=dict)  # other titles for them; "": left out

@@ -24,6 +24,14 @@ from .report_data import embed
 
 _SIGNS = dict(zip(get_args(Verdict), "✓✗?", strict=True))  # not by colour alone
 _NUMERIC = re.compile(r"–|N( \[N, N\])?".replace("N", r"[-−+]?\d[\d.]*(e[-+]?\d+)?"))
+_SECTIONS = {
+    "claims": "Claims and what was measured",
+    "figures": "Figures",
+    "tables": "Tables",
+    "methods": "Methods",
+    "protocol": "Protocol",
+    "made": "Versions",
+}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -57,6 +65,8 @@ def render(report: Report) -> str:
         "data": embed(report.panels),
         "script": script,
     }
+    for name, title in (_SECTIONS | report.sections).items():
+        parts[f"{name}_title"], parts[f"{name}_hidden"] = escape(title), "" if title else " hidden"
     return Template(_file("page.html")).substitute(parts)
 
 
@@ -94,15 +104,17 @@ def _contents(report: Report) -> str:
 
     figures = items((_anchor(p), p.title) for p in report.panels)
     tables = items((f"table-{i}", t.title) for i, t in enumerate(report.tables))
+    titles = _SECTIONS | {"claims": "Claims"} | report.sections
     entries = [
-        ("claims", "Claims", "", bool(report.claims)),
-        ("figures", "Figures", f"<ol>{figures}</ol>", bool(report.panels)),
-        ("tables", "Tables", f"<ol>{tables}</ol>", bool(report.tables)),
-        ("methods", "Methods", "", bool(report.panels)),
-        ("protocol", "Protocol", "", True),
-        ("made", "Versions", "", True),
+        ("claims", "", bool(report.claims)),
+        ("figures", f"<ol>{figures}</ol>", bool(report.panels)),
+        ("tables", f"<ol>{tables}</ol>", bool(report.tables)),
+        ("methods", "", bool(report.panels)),
+        ("protocol", "", True),
+        ("made", "", True),
     ]
-    return "".join(f'<li><a href="#{a}">{t}</a>{inner}</li>' for a, t, inner, there in entries if there)
+    shown = ((a, escape(titles[a]), inner) for a, inner, there in entries if there and titles[a])
+    return "".join(f'<li><a href="#{a}">{title}</a>{inner}</li>' for a, title, inner in shown)
 
 
 def _claims(claims: Sequence[Claim]) -> str:
@@ -201,6 +213,9 @@ def _panel(index: int, panel: Panel) -> str:
         y=_select(f"{name}-y", "y", panel.ys),
         x=_select(f"{name}-x", "x", panel.xs),
         switches=_switch("logy", "log y", panel.ys[0].log) + _switch("logx", "log x", panel.xs[0].log),
+        lines=_text(panel.lines),
+        band=_text(panel.band),
+        no_band="" if panel.band else " hidden",
         methods=methods,
         picks="".join(f'<button type="button" data-pick="{k}">{t}</button>' for k, t in picks),
         tables="".join(_table(t, f"{name}-table-{k}") for k, t in enumerate(panel.tables)),

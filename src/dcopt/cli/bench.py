@@ -1,0 +1,123 @@
+"""The data of `dcopt fit` and the estimator that its options describe, put together."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput, BadSettings, DcoptError, pick
+from ..learn import DCClassifier, DCRegressor
+from ..learn.steps import Fit
+from ..losses import LOSSES, Loss
+from ..state import State
+from .journal import Asked
+from .plan import number, regularizer_with
+from .progress import EVERY
+from .scaling import Scaling, scaling_of
+from .tables import Columns, Data, read
+from .terminal import Terminal
+
+
+class Bench(NamedTuple):
+    """The data, the estimator on it, and what it is told by."""
+
+    data: Data
+    fit: Fit
+    scaling: Scaling | None
+    loss: str
+    model: Any
+
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """Of the columns as they came."""
+        return scaling_of(self.data.X, True).scale
+
+    def name(self, j: int) -> str:
+        """Of a feature; without names its number, from 1 on as in a LIBSVM file."""
+        return f"feature {j + 1}" if self.data.names is None else self.data.names[j]
+
+
+def bench_of(terminal: Terminal, asked: Asked) -> Bench:
+    """Read the data, and put the estimator on it that the options describe."""
+    data = read(asked.data, Columns(asked.target, tuple(asked.drop)))
+    assert data.y is not None
+    mine = [s for s in asked.settings if s.startswith("loss.")]
+    penalty = regularizer_with(asked.penalty, [s for s in asked.settings if s not in mine])
+    name = asked.loss or ("squared" if data.real else "logistic")
+    loss = _with(name, [s.removeprefix("loss.") for s in mine])
+    real = loss.labels == "real"
+    if real and data.y.dtype.kind not in "fi":
+        raise BadSettings("loss", name, f"one for classes: the targets are words, such as {data.y[0]!r}")
+    if asked.lam != "auto" and not hasattr(penalty, "lam"):
+        raise BadSettings("lam", asked.lam, f"no --lam: {asked.penalty} has none")
+    fixed = None if asked.lam == "auto" else number("lam", asked.lam)
+    model = (DCRegressor if real else DCClassifier)(
+        loss=loss, penalty=penalty, lam=fixed, fit_intercept=asked.intercept, solver=asked.solver, tol=asked.tol,
+        max_passes=asked.max_passes, max_seconds=asked.max_seconds, random_state=asked.seed,
+        callbacks=[Beat(terminal, data.X.shape[0])],
+    )  # fmt: skip
+    y = data.y.astype(np.float64) if real else data.y
+    with refusing():
+        scaling = scaling_of(data.X, asked.intercept) if asked.standardize else None
+        fit = Fit(model, data.X if scaling is None else scaling.of(data.X), y)
+    if not real and fit.task.loss.labels == "class":
+        name = "softmax"
+    bench = Bench(data._replace(y=y), fit, scaling, name, model)
+    terminal.note(_opening(asked, bench))
+    return bench
+
+
+def _with(name: str, settings: Sequence[str]) -> Loss:
+    """A registered loss with settings of one's own."""
+    loss: Any = LOSSES[pick("loss", name, LOSSES)]
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        pick(f"setting of {name}", key, loss.__dataclass_fields__)
+        loss = replace(loss, **{key: number(key, value)})
+    out: Loss = loss
+    return out
+
+
+def _opening(asked: Asked, bench: Bench) -> str:
+    rows, columns = bench.data.X.shape
+    classes = getattr(bench.model, "classes_", None)
+    task = "regression" if classes is None else f"{len(classes)} classes"
+    why = "" if asked.loss else ", the default"
+    return (
+        f"{bench.data.source}: {rows} rows, {columns} features, {task}; loss {bench.loss}{why}; penalty {asked.penalty}"
+    )
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What scikit-learn says of the data is said of the data; its warnings are our exit code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except DcoptError:
+            raise
+        except ValueError as why:
+            raise BadInput("data", str(why)) from None
+
+
+class Beat:
+    """A sign of life every ten seconds."""
+
+    def __init__(self, terminal: Terminal, n: int) -> None:
+        self.terminal, self.n, self.said = terminal, n, time.monotonic()
+
+    def __call__(self, state: State) -> None:
+        if state.t <= 1:
+            self.said = time.monotonic()  # the run begins now
+        if time.monotonic() - self.said >= EVERY:
+            self.said = time.monotonic()
+            nnz = int(np.count_nonzero(state.x))
+            self.terminal.note(f"pass {state.spent.gradients / self.n:.0f}, step {state.t}, {nnz} non-zeros")

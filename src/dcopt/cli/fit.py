@@ -1,0 +1,164 @@
+"""`dcopt fit` and `dcopt resume`: from data to a model, by way of λ, with a checkpoint and a report."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadModel, BadSettings, pick
+from ..experiments.fit_report import MOST_LINES, Along
+from ..learn.penalties import with_lam
+from ..learn.steps import Progress, Tuning
+from ..status import Status
+from ..store import peek
+from ..store.atomic import refuse
+from .bench import Bench, bench_of, refusing
+from .ends import NotConverged
+from .journal import Asked, Journal, beside, read_journal
+from .outcome import tell
+from .terminal import Terminal
+
+_RATIO = 0.01  # of the last λ to the first
+
+
+def run(terminal: Terminal, asked: Asked, force: bool) -> None:
+    """Fit, say what came out, and write it down."""
+    free([asked.out, asked.report], force)
+    if asked.checkpoint is not None:
+        free([asked.checkpoint, str(beside(asked.checkpoint))], force, "; dcopt resume continues it")
+        for old in (Path(asked.checkpoint), beside(asked.checkpoint)):
+            old.unlink(missing_ok=True)
+    journal = Journal(asked)
+    _fit(terminal, asked, journal, bench_of(terminal, asked), go_on=False)
+
+
+def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, Any], force: bool) -> None:
+    """Go on where a fit stopped. Budgets count from its beginning."""
+    journal = read_journal(checkpoint)
+    given = {key: value for key, value in changes.items() if value is not None}
+    free([given.get("out"), given.get("report")], force)
+    asked = replace(journal.asked, data=data, checkpoint=checkpoint, **given)
+    journal.asked = asked
+    bench = bench_of(terminal, asked)
+    there = journal.at is not None and _is_of(checkpoint, bench.fit.ways[journal.at.way].method)
+    terminal.note(f"{checkpoint}: " + ("the run goes on" if there else "begins again what it was at"))
+    _fit(terminal, asked, journal, bench, go_on=there)
+
+
+def _is_of(checkpoint: str, method: str) -> bool:
+    """Whether it is of the run at hand, and not of the one before, which was about to be removed."""
+    if not Path(checkpoint).exists():
+        return False
+    try:
+        said = peek(checkpoint).header["origin"]["method"]["name"]
+    except (BadModel, KeyError, TypeError):
+        return True  # a damaged one: the generation before it may do
+    return bool(said == method)
+
+
+def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on: bool) -> None:
+    fit = bench.fit
+    if journal.at is None:
+        journal.write()
+        with refusing(), _at_once():
+            journal.at = Progress(_choose(terminal, asked, journal, bench))
+    elif journal.lam is not None:
+        fit.r = with_lam(fit.r, journal.lam)
+    with refusing():
+        done, seen = fit.run(journal.at, asked.checkpoint, journal.turn, go_on)
+    if done.result.status is Status.INTERRUPTED:
+        if asked.checkpoint is not None:
+            terminal.note(f"at step {seen.steps}; to go on: dcopt resume {asked.checkpoint} {asked.data}")
+        raise KeyboardInterrupt
+    x = np.asarray(done.x, np.float64)
+    model = fit.keep(done, seen, x if bench.scaling is None else bench.scaling.fold(x))
+    if bench.data.names is not None:
+        model.feature_names_in_ = np.array(bench.data.names, object)
+    tell(terminal, asked, journal, bench, done.passes)
+    if done.result.status is not Status.CONVERGED:
+        raise NotConverged(f"{done.result.status.name}, {done.result.certificate}")
+
+
+def _choose(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench) -> Any:
+    """λ, as asked for, and the x to start from."""
+    fit = bench.fit
+    if asked.lam != "auto" or not hasattr(fit.r, "lam"):
+        journal.lam = getattr(fit.r, "lam", None)
+        return fit.start()
+    pick("select", asked.select, ("cv", "ebic"))
+    folds = asked.folds if asked.select == "cv" else 0
+    tuning = journal.tuning or fit.tuning(asked.lams, _RATIO)
+    say = f"{folds}-fold cross-validation" if folds else "EBIC"
+    terminal.note(f"lam: {say} over {len(tuning.lams)} values from {tuning.lams[0]:.4g} to {tuning.lams[-1]:.4g}")
+    with terminal.watch() as watch:
+        watch.begin("lam", folds + 1, len(tuning.losses))
+
+        def fold(now: Tuning) -> None:
+            journal.folds(now)
+            watch.advance(f"fold {len(now.losses)}")
+
+        x0 = fit.tune(tuning, folds, asked.seed, fold)
+        watch.advance("all rows")
+    journal.tuning, journal.lam = tuning, tuning.lam
+    journal.along = _along(bench, tuning)
+    return x0
+
+
+def _along(bench: Bench, tuning: Tuning) -> Along:
+    """What the report shows of the path."""
+    path, losses = tuning.path, np.array(tuning.losses)
+    assert path is not None
+    if len(losses):
+        error = losses.std(axis=0, ddof=1) / math.sqrt(len(losses))
+        middle, what = losses.mean(axis=0), "loss on the rows left out: mean over the folds of a cross-validation"
+    else:
+        middle, what = path.ebic, "EBIC"
+        error = np.zeros_like(middle)
+    coefs = path.coefs.reshape(len(path.lams), -1, path.coefs.shape[-1])  # λ, classes, features
+    effects = coefs * (bench.deviations if bench.scaling is None else bench.deviations / bench.scaling.scale)
+    effect = np.abs(effects[tuning.index]).max(axis=0)
+    first = np.argsort(-effect, kind="stable")[: min(MOST_LINES, int((effect > 0).sum()))]
+    one = coefs.shape[1] == 1
+    lines = [effects[:, 0, j] if one else np.abs(effects[:, :, j]).max(axis=1) for j in first]
+    curves = path.lams, middle, middle - error, middle + error
+    lams, middles, low, high = (tuple(map(float, curve)) for curve in curves)
+    return Along(
+        what, lams, middles, low, high, tuple(map(int, path.nnz)), tuple(bench.name(int(j)) for j in first),
+        tuple(tuple(map(float, line)) for line in lines), tuning.lam,
+    )  # fmt: skip
+
+
+def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:
+    """Refuse, before the work, places that cannot be written and files that are there."""
+    for path in filter(None, paths):
+        refuse(Path(path))
+        if os.path.lexists(path) and not force:
+            raise BadSettings("file", path, f"one that is not there yet; --force replaces it{instead}")
+        if not Path(path).absolute().parent.is_dir():
+            raise BadSettings("file", path, "one in a folder that is there")
+
+
+@contextmanager
+def _at_once() -> Iterator[None]:
+    """Ctrl-C ends all fits of a path, not only the one at hand."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

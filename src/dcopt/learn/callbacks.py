@@ -1,0 +1,87 @@
+"""Callbacks: scikit-learn's protocol where it has one (1.9), functions of a State, early stopping, printed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..state import State
+from .task import Task
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:  # scikit-learn < 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+class EveryPass:
+    """Calls `act(state, passes)` after every pass over n components; a true answer ends the run."""
+
+    def __init__(self, n: int, act: Callable[[State, float], Any]) -> None:
+        self.n, self.act, self.due = n, act, 1.0
+
+    def __call__(self, state: State) -> bool:
+        passes = state.spent.gradients / self.n
+        if state.t <= 1:
+            self.due = 1.0  # another run has begun
+        if passes < self.due:
+            return False
+        self.due = np.floor(passes) + 1.0
+        return bool(self.act(state, passes))
+
+
+class Patience:
+    """Keeps the x with the least loss on rows that were set aside, and ends the run when it has waited long enough."""
+
+    def __init__(self, aside: Task, patience: int, x0: NDArray[Any]) -> None:
+        self.aside, self.patience = aside, patience
+        self.x, self.loss, self.waited, self.losses = x0.copy(), aside.mean_loss(x0), 0, []  # type: ignore[var-annotated]
+
+    @property
+    def over(self) -> bool:
+        return self.waited >= self.patience
+
+    def __call__(self, state: State, passes: float) -> bool:
+        loss = self.aside.mean_loss(state.x)
+        self.losses.append(loss)
+        if loss < self.loss:
+            self.x, self.loss, self.waited = np.array(state.x), loss, 0
+        else:
+            self.waited += 1
+        return self.over
+
+
+class Lines:
+    """A line at passes 1, 2, 4, … (verbose=1), or at every pass (verbose=2)."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose, self.next = verbose, 1.0
+
+    def __call__(self, state: State, passes: float) -> None:
+        if passes >= self.next or self.verbose > 1:
+            self.next = max(self.next, 2.0 ** np.floor(np.log2(passes) + 1.0)) if passes >= 1.0 else 1.0
+            print(f"[dcopt] pass {passes:8.1f}  step {state.t:6d}  non-zeros {np.count_nonzero(state.x)}")
+
+    def end(self, text: str) -> None:
+        print(f"[dcopt] {text}")
+
+
+def scikit_learn_tasks(estimator: Any, context: Any, attributes: Callable[[Any], dict[str, Any]]) -> Any:
+    """One task of scikit-learn's callbacks for every pass; a callback that asks for it ends the run."""
+
+    def act(state: State, passes: float) -> bool:
+        task = context.subcontext(task_name="pass")
+        task.call_on_fit_task_begin(estimator=estimator)
+        x = np.array(state.x)
+        return bool(task.call_on_fit_task_end(estimator=estimator, reconstruction_attributes=lambda: attributes(x)))
+
+    return act

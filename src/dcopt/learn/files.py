@@ -1,0 +1,153 @@
+"""Fitted estimators as model files: settings, the solution and what certifies it, and nothing that could run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import BadModel, BadSettings, DcoptError
+from ..losses import loss as as_loss
+from ..regularizers import regularizer as as_regularizer
+from ..store import load_model, save_model
+from ..store.components import describe, rebuild
+from ..watch import Record, Trace
+from .choice import Choice
+from .classifier import DCClassifier
+from .regressor import DCRegressor
+
+ESTIMATORS: dict[str, Any] = {"DCClassifier": DCClassifier, "DCRegressor": DCRegressor}
+_NOT_KEPT = ("loss", "penalty", "callbacks")  # the first two have places of their own, functions are code
+_INTEGERS = ("t", "gradients", "paper", "nnz")
+_NO_MODEL = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+
+
+def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted estimator, wholly or not at all; `extra` is kept beside it (plain settings).
+
+    One with cross-validation is kept as the estimator of its chosen λ. Loss and penalty have to be registered ones: a
+    file holds names, not code. Callbacks, and what partial_fit remembers of its stream, are not kept.
+
+    Examples
+    --------
+    >>> import dcopt, numpy as np, pathlib, tempfile
+    >>> from dcopt.learn.files import load_estimator, save_estimator
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 2.0], [2.0, 0.5]]), ["no", "yes", "no", "yes"]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.dcm"
+    >>> save_estimator(path, dcopt.DCClassifier(lam=0.01).fit(X, y))
+    >>> load_estimator(path).predict(X).tolist()
+    ['no', 'yes', 'no', 'yes']
+    """
+    check_is_fitted(model)
+    kind = next((name for name, known in ESTIMATORS.items() if model._estimator_type_ == known._estimator_type_), "")
+    params = model.get_params(deep=False) | ({"lam": model.lam_} if hasattr(model, "cv") else {})
+    known = ESTIMATORS[kind]().get_params(deep=False)
+    arrays: dict[str, Any] = {}
+    header = {
+        "estimator": kind,
+        "params": {k: _down(k, v) for k, v in params.items() if k in known and k not in _NOT_KEPT},
+        "loss": describe("loss", as_loss(model.loss), arrays),
+        "penalty": describe("regularizer", as_regularizer(model.penalty), arrays),
+        "fitted": {
+            "features": int(model.n_features_in_),
+            "lam": None if model.lam_ is None else float(model.lam_),
+            "status": model.status_,
+            "certificate": model.certificate_,
+            "objective": float(getattr(model, "objective_", np.nan)),
+            "steps": int(model.n_iter_),
+            "solver": list(getattr(model, "solver_", ())),
+            "measure": model.measure,
+        },
+        "extra": dict(extra or {}),
+    }
+    arrays["x"] = np.asarray(model.x_)
+    if hasattr(model, "classes_"):
+        arrays["classes"] = model.classes_
+    if hasattr(model, "feature_names_in_"):
+        arrays["names"] = [str(name) for name in model.feature_names_in_]
+    trace = getattr(model, "trace_", ())
+    for name in Record._fields:
+        arrays[f"trace.{name}"] = np.array([getattr(r, name) for r in trace], _type(name))
+    save_model(path, header, arrays, allow_nonfinite=True)
+
+
+def load_estimator(path: str | os.PathLike[str]) -> Any:
+    """The estimator, fitted as it was. Nothing in the file is executed; BadModel says what is wrong with it."""
+    header, arrays = load_model(path, allow_nonfinite=True)
+    if "estimator" not in header:
+        raise BadModel(path, "is a model of another kind: no estimator is in it")
+    try:
+        return _restored(header, arrays)
+    except _NO_MODEL as why:
+        raise BadModel(path, f"is no estimator of this version ({type(why).__name__}: {str(why)[:80]})") from None
+
+
+def _restored(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
+    fitted, params = header["fitted"], {k: _up(k, v) for k, v in header["params"].items()}
+    params["loss"] = rebuild(header["loss"], "loss", arrays)
+    params["penalty"] = rebuild(header["penalty"], "regularizer", arrays)
+    model = ESTIMATORS[header["estimator"]](**params)
+    d, x = int(fitted["features"]), arrays["x"]
+    model.n_features_in_ = d
+    width = _width(model, arrays)
+    if x.shape not in ((d, *width), (d + 1, *width)) or x.dtype.kind != "f" or not np.isfinite(x).all():
+        raise ValueError(f"x has shape {x.shape}")
+    if "names" in arrays:
+        if arrays["names"].shape != (d,):
+            raise ValueError(f"{arrays['names'].shape} names")
+        model.feature_names_in_ = arrays["names"].astype(object)
+    for name, value in model._attributes(x).items():
+        setattr(model, name, value)
+    columns = [arrays[f"trace.{name}"].tolist() for name in Record._fields]
+    model.trace_ = Trace(str(fitted["measure"]), [Record(*line) for line in zip(*columns, strict=True)])
+    model.lam_, model.status_ = fitted["lam"], str(fitted["status"])
+    model.certificate_, model.objective_ = str(fitted["certificate"]), float(fitted["objective"])
+    model.n_iter_ = int(fitted["steps"])
+    if fitted["solver"]:
+        model.solver_ = Choice(*map(str, fitted["solver"]))
+    return model
+
+
+def _width(model: Any, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
+    """Of x beside its rows: one number for every class where the loss is one of classes."""
+    if model._estimator_type_ == "regressor":
+        return ()
+    model.classes_ = arrays["classes"]
+    c = len(model.classes_)
+    if model.classes_.ndim != 1 or c < 2:
+        raise ValueError("classes that are no list of two or more")
+    return (c,) if model._loss(c).labels == "class" else ()
+
+
+def _type(name: str) -> Any:
+    return np.int64 if name in _INTEGERS else np.float64
+
+
+def _down(name: str, value: Any) -> Any:
+    """A setting as plain values."""
+    if name == "random_state" and not isinstance(value, int | np.integer):
+        return None
+    if name == "class_weight" and isinstance(value, Mapping):
+        return [[_plain(k), float(v)] for k, v in value.items()]
+    try:
+        return _plain(value)
+    except DcoptError:
+        raise BadSettings(name, value, "a setting that a file can hold: numbers, strings and lists of them") from None
+
+
+def _up(name: str, value: Any) -> Any:
+    return dict(value) if name == "class_weight" and isinstance(value, list) else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise BadSettings("value", value, "a plain one")

@@ -1,0 +1,188 @@
+"""partial_fit: PAGE on the samples as they come; what comes out does not depend on how the stream was cut."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ..constants import majorizing_kappa
+from ..convex import ScaledIdentity
+from ..data import check
+from ..data.stream import Stream
+from ..errors import BadInput, require_count
+from ..estimators import PAGE
+from ..measures import MEASURES
+from ..measures.confidence import CONFIDENCE, doubt
+from ..problem import Problem
+from ..regularizers import Regularizer
+from ..solve import iterate
+from ..state import Certificate, State
+from ..status import Status
+from ..streams import StreamSum
+from ..sums import LinearSum
+from .base import FLOATS, DCBase, nothing_half_done
+from .null import null_model
+from .task import Task
+
+_RECENT, _PAST = 4.0, 40.0  # memory of the two means of the loss, in held-out samples
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """All that the next samples need. Samples wait until the next batch of PAGE is complete."""
+
+    dtype: Any
+    sparse: bool
+    seed: int
+    held: tuple[Any, Any] | None = None  # the held-out sample
+    waiting: tuple[Any, Any] | None = None
+    r: Regularizer | None = None
+    start: Any = None  # where the first step is made from
+    state: State | None = None
+    seen: int = 0
+    recent: float = math.nan  # means of the loss of samples before they were learned from
+    past: float = math.nan
+
+
+class Online(DCBase):
+    """partial_fit for estimators with one λ."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """Learn from the next samples, each seen once. `classes`: all labels there will be, at the first call.
+
+        The first `holdout` samples are kept for the certificate; then PAGE takes batches of `holdout` or of its square
+        root, as its coin says, and samples that do not fill a batch wait. `drift_` compares the loss of recent
+        samples, before they were learned from, with that of the past: well above 1, the source has changed.
+        """
+        with nothing_half_done(self):
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr", dtype=FLOATS, reset=not hasattr(self, "coef_"),
+                **({"y_numeric": True} if self._estimator_type_ == "regressor" else {}),
+            )  # fmt: skip
+            self._declare(y, classes)
+            memory = self.__dict__.get("stream_") or self._new_memory(X)
+            self._learn(_joined(memory, X, y))
+        return self
+
+    def _declare(self, y: Any, classes: Any) -> None:
+        """The classes of the stream, known before its first sample."""
+        if self._estimator_type_ == "regressor":
+            return
+        check_classification_targets(y)
+        known = getattr(self, "classes_", None)
+        if classes is not None:
+            given = np.unique(classes)
+            if known is not None and not np.array_equal(given, known):
+                raise BadInput("classes", f"{given} are not those of the first call, {known}")
+            if len(given) < 2:
+                raise BadInput("classes", f"1 class ({given[0]}): at least 2 are needed")
+            self._loss(len(given))  # refuses a loss for two classes where there are more
+            self.classes_ = given
+        elif known is None:
+            raise BadInput("classes", "must be given at the first call of partial_fit: the labels that may come")
+
+    def _new_memory(self, X: Any) -> Memory:
+        require_count("holdout", self.holdout, 2)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return Memory(X.dtype, hasattr(X, "tocsr"), seed)
+
+    def _sample(self, X: Any, y: Any) -> Task:
+        """A task from samples of the stream."""
+        c = len(getattr(self, "classes_", ()))
+        loss, rows = self._loss(c), check.as_rows(X)
+        labels = check.codes(y, len(y), loss.labels, getattr(self, "classes_", None), rows.dtype)
+        return Task(rows, labels, None, loss, (c,) if loss.labels == "class" else (), bool(self.fit_intercept))
+
+    def _learn(self, memory: Memory) -> None:
+        assert memory.waiting is not None
+        X, y = memory.waiting
+        all_of_it = self._sample(X, y)  # refuses unknown labels before anything is learned
+        at = 0
+        if memory.held is None:
+            if len(y) < self.holdout:
+                own = self._penalty(all_of_it)
+                self._show(memory, null_model(all_of_it.problem(own)), own, f"waiting for {self.holdout} samples")
+                return
+            at = int(self.holdout)
+            memory = replace(memory, held=(X[:at], y[:at]))
+        held = self._sample(*memory.held)  # type: ignore[misc]  # is there now
+        if memory.r is None:
+            mine, x0 = self._start(held)
+            memory = replace(memory, r=mine, start=self.x_ if self._goes_on(x0) else x0)
+        r, state = memory.r, memory.state
+        assert r is not None
+        P = self._problem(held, r, X[at:], y[at:])
+        first = at
+        b = len(held.labels)
+        page = PAGE(p=1.0 / math.isqrt(b), b_small=math.isqrt(b), b=b)
+        x = memory.start if state is None else state.x
+        begin = {"x0": x} if state is None else {"state": state}
+        f: Any = P.sum
+        for state in iterate(P, page, seed=memory.seed, **begin):
+            batch = np.arange(at, first + f.stream.drawn)
+            memory = self._watch(memory, all_of_it, x, batch)
+            x, at = state.x, at + len(batch)
+        memory = replace(memory, waiting=(X[at:], y[at:]), state=state)
+        self._show(memory, x, r, self._certify(P, x, state))
+
+    def _goes_on(self, x0: Any) -> bool:
+        """Whether there is a fit to go on from: then a stream begins where that ended."""
+        return "stream_" not in vars(self) and getattr(self, "x_", np.empty(0)).shape == x0.shape
+
+    def _problem(self, held: Task, r: Regularizer, X: Any, y: Any) -> Problem:
+        mine = held.problem(r)
+        assert isinstance(mine.f, LinearSum)
+        samples = Stream([(X, y)] if len(y) else [], held.loss.labels, getattr(self, "classes_", None), held.d)
+        return Problem(ScaledIdentity(majorizing_kappa(mine.f)), r=mine.r, f=StreamSum(samples, held.loss, mine.f))
+
+    def _watch(self, memory: Memory, task: Task, x: Any, batch: Any) -> Memory:
+        """The loss of a batch before it is learned from, into two means of different memory."""
+        x = np.asarray(x)
+        z = task.rows.dot(np.ascontiguousarray(x[: task.d]), batch) + (x[-1] if task.intercept else 0.0)
+        loss, size = float(np.mean(task.loss.value(z, task.labels[batch]))), len(batch) / self.holdout
+
+        def mixed(old: float, span: float) -> float:
+            return loss if math.isnan(old) else old + (loss - old) * -math.expm1(-size / span)
+
+        return replace(memory, recent=mixed(memory.recent, _RECENT), past=mixed(memory.past, _PAST))
+
+    def _certify(self, P: Problem, x: Any, state: State | None) -> Certificate:
+        point = P.examine(np.asarray(x, np.float64))
+        value = MEASURES[self.measure](P, point)
+        may_be = doubt(P, self.measure, point, value)
+        t, n = 0 if state is None else state.t, str(P.known.n)
+        nnz = int(np.count_nonzero(x))
+        return Certificate(
+            self.measure, value, self.tol, n, t, point.F, nnz, may_be.bound, CONFIDENCE, may_be.spread
+        )
+
+    def _show(self, memory: Memory, x: Any, r: Regularizer, said: Certificate | str) -> None:
+        for name, value in self._attributes(np.array(x)).items():
+            setattr(self, name, value)
+        self.stream_, self.lam_ = memory, getattr(r, "lam", None)
+        self.n_iter_ = 0 if memory.state is None else memory.state.t
+        met = isinstance(said, Certificate) and said.bound is not None and said.bound <= self.tol
+        status = Status.ACCEPTABLE if met else Status.OUT_OF_DATA
+        self.status_ = status.name
+        self.certificate_ = f"{said}; {memory.seen} samples seen; {status.name}: {status.value}"
+        self.drift_ = memory.recent / memory.past if memory.past > 0.0 else 1.0
+
+
+def _joined(memory: Memory, X: Any, y: Any) -> Memory:
+    """The waiting samples and the new ones, in the form of the first: dense or CSR, and its precision."""
+    if memory.sparse:
+        from scipy.sparse import csr_array, vstack
+
+        X = csr_array(X, dtype=memory.dtype)
+        both = X if memory.waiting is None else vstack([memory.waiting[0], X], format="csr")
+    else:
+        X = np.array(X.toarray() if hasattr(X, "toarray") else X, memory.dtype, order="C")
+        both = X if memory.waiting is None else np.concatenate([memory.waiting[0], X])
+    labels = np.array(y) if memory.waiting is None else np.concatenate([memory.waiting[1], y])
+    return replace(memory, waiting=(both, labels), seen=memory.seen + len(y))

@@ -1,0 +1,178 @@
+"""A fit in steps that can be watched, kept and continued: λ first, then run after run, then the attributes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput, require_count
+from ..regularizers import Regularizer
+from ..resume import resume
+from ..solve import solve
+from ..state import Result
+from ..store.atomic import previous
+from ..watch import Record, Trace
+from .choice import choices
+from .cv import _chosen
+from .null import null_model
+from .path import PathResult, follow, grid, summary
+from .penalties import with_lam
+from .task import _MORE, _SHARE, Budget, Done, Task, _steps
+
+
+@dataclass
+class Tuning:
+    """How λ is chosen: the grid, and the loss on the rows left out of every fold so far (none for ebic)."""
+
+    lams: NDArray[np.float64]
+    losses: list[NDArray[np.float64]] = field(default_factory=list)
+    path: PathResult | None = None
+    index: int = -1
+
+    @property
+    def lam(self) -> float:
+        return float(self.lams[self.index])
+
+
+class Progress(NamedTuple):
+    """Where a fit is between two of its ways: what they spent, what they saw, and where the next one starts."""
+
+    x0: NDArray[Any]
+    way: int = 0
+    passes: float = 0.0
+    steps: int = 0
+    seconds: float = 0.0
+    records: tuple[Record, ...] = ()
+
+
+class Fit:
+    """An estimator and its data, checked and coded, before anything is solved."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+        self.estimator = estimator
+        self.task: Task = estimator._task(X, y, None)
+        self.r: Regularizer = estimator._penalty(self.task)
+        if estimator.lam is not None:
+            self.r = with_lam(self.r, float(estimator.lam))
+        self.budget: Budget = estimator._budget(self.task, None, None)[0]
+        self.ways = choices(estimator.solver, self.task.n, self.task.d, self.task.loss, self.r)
+
+    def start(self) -> NDArray[Any]:
+        """The model without features."""
+        return null_model(self.task.problem(self.r))
+
+    # ---- λ
+
+    def tuning(self, n_lams: int, ratio: float) -> Tuning:
+        """The grid."""
+        return Tuning(grid(self.task, self.r, self.start(), n_lams, ratio, None))
+
+    def tune(self, tuning: Tuning, folds: int, seed: int, watch: Callable[[Tuning], Any]) -> NDArray[Any]:
+        """Choose λ, by the one-standard-error rule over the folds, or by ebic for folds = 0; x for the λ before it.
+
+        `watch` is called after every fold. Folds that a Tuning has losses of are not run again.
+        """
+        budget, task = self.budget._replace(callbacks=()), self.task
+        part = _folds(task, folds, seed) if folds else np.empty(0)
+        for k in range(len(tuning.losses), folds):
+            here, there = task.take(np.flatnonzero(part != k)), task.take(np.flatnonzero(part == k))
+            runs = self._follow(here, tuning.lams, budget)
+            tuning.losses.append(np.array([there.mean_loss(done.x) for done in runs]))
+            watch(tuning)
+        runs = self._follow(task, tuning.lams, budget)
+        path = summary(task, runs, tuning.lams, 1.0, self.estimator._attributes)
+        tuning.path = path
+        tuning.index = _chosen(np.array(tuning.losses).T, "1se") if folds else path.best("ebic")
+        self.r = with_lam(self.r, tuning.lam)
+        return runs[tuning.index - 1].x if tuning.index else self.start()
+
+    def _follow(self, task: Task, lams: NDArray[Any], budget: Budget) -> list[Done]:
+        return follow(task, self.r, null_model(task.problem(self.r)), self.estimator.solver, budget, lams)
+
+    # ---- the run
+
+    def run(
+        self,
+        at: Progress,
+        checkpoint: str | os.PathLike[str] | None = None,
+        turn: Callable[[Progress], Any] | None = None,
+        go_on: bool = False,
+    ) -> tuple[Done, Progress]:
+        """One way after the other, as an estimator does it, with a checkpoint of the one at hand.
+
+        `turn` is called before a way begins, with all that is needed to begin it again. `go_on`: the first of them has
+        a checkpoint, and is continued to the same bits.
+        """
+        n, first, last = self.task.n, at.way, len(self.ways) - 1
+        for i in range(first, len(self.ways)):
+            way, budget = self.ways[i], self.budget
+            P = self.task.problem(self.r, way.decomposition)
+            seconds = None if budget.seconds is None else max(0.0, budget.seconds - at.seconds)
+            most = max(0.0, budget.passes - at.passes) * (1.0 if i == last else _SHARE)
+            rest: Any = {"passes": most, "steps": _steps(way, most), "seconds": seconds, "tol": budget.tol}
+            rest["callbacks"] = list(budget.callbacks)
+            if go_on and i == first and checkpoint is not None:
+                result = resume(checkpoint, P, way.method, **rest)
+            else:
+                if turn is not None:
+                    turn(at)
+                _remove(checkpoint)
+                result = solve(
+                    P, way.method, measure=budget.measure, seed=budget.seed, x0=at.x0, trace=1.0,
+                    checkpoint=checkpoint, **rest,
+                )  # fmt: skip
+            at = _after(at, result, i + 1, n)
+            if i == last or result.status not in _MORE or at.passes >= budget.passes:
+                break
+        if result.error is not None:
+            raise result.error
+        return Done(result.x, result, way, at.passes, at.steps), at
+
+    def keep(self, done: Done, seen: Progress, x: NDArray[Any]) -> Any:
+        """The estimator with the attributes of a fitted one; `x` is the solution in the units of the data."""
+        self.estimator._keep(done, self.r)
+        for name, value in self.estimator._attributes(x).items():
+            setattr(self.estimator, name, value)
+        self.estimator.trace_ = Trace(done.result.trace.measure, list(seen.records))
+        return self.estimator
+
+
+def _after(at: Progress, result: Result, way: int, n: int) -> Progress:
+    """What was spent and seen, counted from the beginning of the first way."""
+    seen = tuple(
+        r._replace(t=r.t + at.steps, passes=r.passes + at.passes, seconds=r.seconds + at.seconds) for r in result.trace
+    )
+    passes = at.passes + result.spent.gradients / n
+    return Progress(result.x, way, passes, at.steps + result.steps, at.seconds + result.seconds, (*at.records, *seen))
+
+
+def _remove(checkpoint: str | os.PathLike[str] | None) -> None:
+    """That of the way before, which is over: its end is in the Progress that `turn` was given."""
+    for path in () if checkpoint is None else (checkpoint, previous(checkpoint)):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _folds(task: Task, folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of every row: shuffled, and every class dealt out evenly."""
+    require_count("folds", folds, 2)
+    if task.n < folds:
+        raise BadInput("data", f"{task.n} rows are too few for {folds} folds")
+    rng = np.random.default_rng(seed)
+    groups: Sequence[Any] = [np.arange(task.n)]
+    if task.loss.labels != "real":
+        groups = [np.flatnonzero(task.labels == label) for label in np.unique(task.labels)]
+    least = min(map(len, groups))
+    if least < 2:
+        raise BadInput("y", "a class with 1 row: cross-validation needs 2 of each")
+    part, dealt = np.empty(task.n, np.int64), 0
+    for group in groups:
+        part[rng.permutation(group)] = (dealt + np.arange(len(group))) % folds
+        dealt += len(group)
+    return part

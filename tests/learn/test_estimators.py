@@ -1,0 +1,338 @@
+"""What the estimators promise: certificates, weights, storage, the null model, and a place in scikit-learn's world."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from learn.data import numbers, three_classes, two_classes, wide_indices
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import dcopt
+from dcopt.errors import BadInput, BadSettings
+from dcopt.learn import classifier, regressor
+from dcopt.regularizers import L1, MCP, REGULARIZERS, SCAD, ElasticNet, Profiled
+
+PROFILED = [name for name, r in REGULARIZERS.items() if isinstance(r, Profiled | ElasticNet)]
+
+
+def as_x(model):
+    """The solution as the x of a problem with an intercept."""
+    return np.append(model.coef_.ravel(), model.intercept_)
+
+
+# ---- certificates
+
+
+@pytest.mark.parametrize("measure", ["criticality", "gap"])
+@pytest.mark.parametrize("penalty", ["scad", "mcp", "l1", "exponential", "l2"])
+def test_converged_is_true(penalty, measure):
+    X, y = two_classes()
+    model = dcopt.DCClassifier(penalty=penalty, lam=0.02, tol=1e-6, measure=measure).fit(X, y)
+    from dataclasses import replace
+
+    P = dcopt.erm(X, y, "logistic", replace(REGULARIZERS[penalty], lam=0.02), intercept=True)
+    assert model.status_ == "CONVERGED" and model.n_iter_ == model.trace_["t"][-1]
+    assert dcopt.measures.criticality(P, as_x(model)) <= (1e-6 if measure == "criticality" else 1e-2)
+    assert model.objective_ == pytest.approx(P.value(as_x(model)), rel=1e-12)
+    for word in (measure, "<= tol 1e-06", "passes of", "CONVERGED"):
+        assert word in model.certificate_
+
+
+def test_one_warning_with_all_numbers():
+    X, y = two_classes()
+    X = X * np.array([1e6] + [1.0] * 7)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = dcopt.DCClassifier(lam=0.001, max_passes=2).fit(X, y)
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    for word in ("criticality", "> tol", "BUDGET", "max_passes=2", "columns differ in scale by 1e+06: standardise"):
+        assert word in text
+    assert model.status_ == "BUDGET" and model.predict(X).shape == y.shape
+
+
+def test_warnings_as_errors_leave_a_fitted_estimator():
+    X, y = two_classes()
+    model = dcopt.DCClassifier(lam=0.001, max_passes=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ConvergenceWarning):
+            model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same = clone(model).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, same.coef_)
+    assert model.certificate_ == same.certificate_
+
+
+def test_bad_input_leaves_the_estimator_as_it_was():
+    X, y = two_classes()
+    model = dcopt.DCClassifier(lam=0.02)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X == 0, np.nan, X), y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.fit(X, y)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    for bad in ((X[:, :3], np.ones(len(y))), (X[:, :3], y[:5]), (X[:0], y[:0])):
+        with pytest.raises(ValueError):
+            model.fit(*bad)
+    model.set_params(penalty="nonsense")
+    with pytest.raises(BadSettings, match="nonsense"):
+        model.fit(X[:, :2], y)
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert before.keys() == after.keys() and all(before[name] is after[name] for name in before)
+    assert model.predict(X).shape == y.shape
+
+
+# ---- the null model
+
+
+@pytest.mark.parametrize("name", PROFILED)
+@pytest.mark.parametrize("loss", ["logistic", "squared-sigmoid", "softmax", "squared", "huber"])
+def test_lam_max_is_the_null_model_and_less_is_not(name, loss):
+    if loss in ("squared", "huber"):
+        (X, y), make = numbers(), dcopt.DCRegressor
+    else:
+        (X, y), make = three_classes() if loss == "softmax" else two_classes(share=0.05), dcopt.DCClassifier
+    model = make(loss, name, 1.0, lam_scale="max", tol=1e-8).fit(X, y)
+    assert not model.coef_.any() and model.status_ == "CONVERGED" and np.any(model.intercept_ != 0)
+    less = make(loss, name, 0.9, lam_scale="max", tol=1e-6).fit(X, y)
+    assert less.coef_.any()
+    if make is dcopt.DCClassifier and loss != "squared-sigmoid":
+        share = np.array([np.mean(y == k) for k in model.classes_])
+        np.testing.assert_allclose(model.predict_proba(X[:1])[0], share, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lam_max_with_unpenalised_features_and_weights(dtype):
+    X, y = two_classes()
+    w = np.arange(len(y)) % 3
+    model = dcopt.DCClassifier(penalty="mcp", lam=1.0, lam_scale="max", unpenalized=[2, -1], tol=1e-5)
+    model.fit(X.astype(dtype), y, w)
+    assert np.flatnonzero(model.coef_[0]).tolist() == [2, 7] and model.coef_.dtype == dtype
+
+
+# ---- weights, storage, order
+
+
+@pytest.mark.parametrize("solver", ["auto", "dca", "mm-saga", "dca-page"])
+def test_weights_are_repetitions(solver):
+    X, y = two_classes()
+    w = np.random.default_rng(1).integers(0, 4, len(y))
+    mu, tol = 0.1, 1e-7
+    penalty = ElasticNet(lam=0.01, mu=mu)
+    model = dcopt.DCClassifier(penalty=penalty, solver=solver, tol=tol, random_state=0, max_passes=5000)
+    one, other = clone(model).fit(X, y, w), clone(model).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    assert one.status_ == other.status_ == "CONVERGED"
+    bound = 2 * tol / 0.005  # F is strongly convex: mu in the features, sup φ″ p(1−p) in the intercept
+    assert np.linalg.norm(as_x(one) - as_x(other)) <= bound
+
+
+@pytest.mark.parametrize("make", [dcopt.DCClassifier, dcopt.DCRegressor])
+def test_storage_dtype_and_order_change_nothing(make):
+    X, y = two_classes() if make is dcopt.DCClassifier else numbers()
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    model = make(penalty="mcp", lam=0.05, tol=1e-8)
+    first = clone(model).fit(X, y)
+    sparse = (sp.csr_array(X), sp.csc_array(X), sp.coo_matrix(X), wide_indices(X))
+    for other in (*sparse, np.asfortranarray(X), X.tolist()):
+        np.testing.assert_allclose(clone(model).fit(other, y).coef_, first.coef_, atol=1e-6)
+    turned = clone(model).fit(X[:, order], y)
+    np.testing.assert_allclose(turned.coef_[..., np.argsort(order)], first.coef_, atol=1e-6)
+    narrow = clone(model).set_params(tol=1e-4).fit(X.astype(np.float32), y)
+    assert narrow.coef_.dtype == np.float32 and narrow.status_ == "CONVERGED"
+    np.testing.assert_allclose(narrow.coef_, first.coef_, atol=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-sigmoid"])
+def test_class_imbalance_does_not_stall(loss):
+    X, y = two_classes(3000, 5, share=0.005)
+    for penalty in ("l1", "scad"):
+        model = dcopt.DCClassifier(loss, penalty, 0.3, lam_scale="max", tol=1e-6).fit(X, y)
+        assert model.status_ == "CONVERGED" and model.coef_.any(), model.certificate_
+
+
+def test_balanced_classes_are_weights():
+    X, y = two_classes(share=0.2)
+    balanced = dcopt.DCClassifier(penalty="l1", lam=0.05, class_weight="balanced", tol=1e-8).fit(X, y)
+    w = np.where(y == "yes", 1 / np.mean(y == "yes"), 1 / np.mean(y == "no"))
+    weighted = dcopt.DCClassifier(penalty="l1", lam=0.05, tol=1e-8).fit(X, y, w)
+    np.testing.assert_allclose(weighted.coef_, balanced.coef_, atol=1e-7)
+
+
+def test_uncentred_columns_converge():
+    X, y = numbers()
+    moved = dcopt.DCRegressor(penalty="mcp", lam=0.05, tol=1e-6).fit(X + 1000.0, y)
+    plain = dcopt.DCRegressor(penalty="mcp", lam=0.05, tol=1e-6).fit(X, y)
+    assert moved.status_ == "CONVERGED"
+    np.testing.assert_allclose(moved.coef_, plain.coef_, atol=1e-6)
+
+
+# ---- settings
+
+
+def test_parts_are_reached_and_never_changed():
+    penalty = MCP(lam=0.05)
+    model = dcopt.DCClassifier(penalty=penalty)
+    model.set_params(penalty__gamma=5.0, penalty__lam=0.01)
+    assert penalty == MCP(lam=0.05) and model.penalty == MCP(lam=0.01, gamma=5.0)
+    assert model.get_params()["penalty__gamma"] == 5.0
+    by_name = dcopt.DCRegressor("huber", "scad").set_params(loss__c=2.0, penalty__a=2.5)
+    assert by_name.loss.c == 2.0 and by_name.penalty.a == 2.5
+    together = dcopt.DCClassifier().set_params(penalty__gamma=4.0, penalty="mcp")
+    assert together.penalty == MCP(lam=0.1, gamma=4.0)
+    with pytest.raises(BadSettings, match="penalty__gama"):
+        model.set_params(penalty__gama=1.0)
+    with pytest.raises(ValueError, match="nothing"):
+        model.set_params(nothing=1)
+    assert clone(together).penalty == together.penalty
+
+
+def test_grid_search_is_the_same_on_two_processes():
+    X, y = two_classes()
+    grid = {"penalty__gamma": [2.5, 4.0], "lam": [0.02, 0.1]}
+    found = [
+        GridSearchCV(dcopt.DCClassifier(penalty="mcp"), grid, cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2)
+    ]
+    np.testing.assert_allclose(found[0].cv_results_["mean_test_score"], found[1].cv_results_["mean_test_score"])
+    assert found[0].best_params_ == found[1].best_params_
+    np.testing.assert_allclose(found[0].best_estimator_.coef_, found[1].best_estimator_.coef_, atol=1e-10)
+
+
+def test_pipeline_pickle_calibration_and_containers():
+    X, y = two_classes()
+    ramp = dcopt.DCClassifier("smoothed-ramp", "l1", 0.01, tol=1e-2)
+    pipe = make_pipeline(StandardScaler(), ramp).set_output(transform="default")
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.65
+    model = pipe.fit(X, y)[-1]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert not hasattr(model, "predict_proba") and hasattr(dcopt.DCClassifier("squared-sigmoid"), "predict_proba")
+    assert CalibratedClassifierCV(clone(ramp), cv=3).fit(X, y).predict_proba(X).shape == (120, 2)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(library):
+    frames = pytest.importorskip(library)
+    X, y = two_classes()
+    names = [f"f{j}" for j in range(X.shape[1])]
+    frame = frames.DataFrame({name: X[:, j] for j, name in enumerate(names)})
+    model = dcopt.DCClassifier(lam=1.0, lam_scale="max", unpenalized=["f3"]).fit(frame, y)
+    assert list(model.feature_names_in_) == names and np.flatnonzero(model.coef_[0]).tolist() == [3]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[names[::-1]])
+
+
+def test_names_need_columns_with_names():
+    X, y = two_classes()
+    for bad, said in ((["age"], "have no names"), ([99], "column number"), (["f0", 3.5], "no names")):
+        with pytest.raises(BadSettings, match=said):
+            dcopt.DCClassifier(unpenalized=bad).fit(X, y)
+    with pytest.raises(BadSettings, match="no weights"):
+        dcopt.DCClassifier(penalty="l2", unpenalized=[0]).fit(X, y)
+    with pytest.raises(BadSettings, match="kink"):
+        dcopt.DCClassifier(penalty="l2", lam=0.1, lam_scale="max").fit(X, y)
+    with pytest.raises(BadSettings, match="no lam"):
+        dcopt.DCClassifier(penalty="nonnegative", lam=0.1).fit(X, y)
+
+
+def test_groups_enter_together():
+    X, y = numbers()
+    model = dcopt.DCRegressor(penalty="mcp", lam=0.3, groups=[[0, 5], [1, 2, 3]], unpenalized=[7]).fit(X, y)
+    there = model.coef_ != 0
+    assert model.status_ == "CONVERGED" and there[0] == there[5] and there[1] == there[2] == there[3] and there[7]
+    with pytest.raises(BadSettings, match="all of the group"):
+        dcopt.DCRegressor(groups=[[0, 5]], unpenalized=[5]).fit(X, y)
+    X, y = three_classes()
+    rows = dcopt.DCClassifier(penalty="scad", lam=0.15, lam_scale="max", tol=1e-3).fit(X, y).coef_ != 0
+    assert rows.shape == (3, 6) and np.all(rows.all(axis=0) | ~rows.any(axis=0)) and not rows.all()
+
+
+def test_losses_belong_to_their_estimators():
+    X, y = two_classes()
+    with pytest.raises(BadSettings, match="DCRegressor"):
+        dcopt.DCClassifier(loss="huber").fit(X, y)
+    with pytest.raises(BadSettings, match="DCClassifier"):
+        dcopt.DCRegressor(loss="logistic").fit(*numbers())
+    with pytest.raises(ValueError, match="Only binary"):
+        dcopt.DCClassifier(loss="sigmoid").fit(*three_classes())
+    with pytest.raises(BadInput, match="1 class"):
+        dcopt.DCClassifier().fit(X, np.ones(len(X)))
+
+
+SOLVERS = ["dca", "cccp", "dca-page", "mm-saga", "mm-sarah", "dca-svrg", "pdcae", "bdca", "ssdc-svrg"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_gives_the_answer(solver):
+    X, y = two_classes()
+    model = dcopt.DCClassifier(penalty=L1(lam=0.03), solver=solver, tol=1e-5, random_state=0, max_passes=20_000)
+    model.fit(X, y)
+    best = dcopt.DCClassifier(penalty=L1(lam=0.03), tol=1e-8).fit(X, y)
+    assert model.solver_.method == solver and model.status_ == "CONVERGED"
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-3)
+
+
+def test_auto_says_why():
+    from dcopt.learn.choice import choices
+    from dcopt.losses import Logistic, Squared
+
+    small, wide = (choices("auto", 10_000, d, Logistic(), SCAD(lam=0.1)) for d in (50, 50_000))
+    assert [way.method for way in small] == ["dca-local", "pdcae"] and small[1].decomposition == "gram"
+    assert [way.method for way in wide] == ["dca-local", "dca-page"]
+    assert choices("auto", 10_000, 50, Squared(), SCAD(lam=0.1))[0][:2] == ("gram", "dca")
+    apart = choices("auto", 10_000, 4, Logistic(), SCAD(lam=0.1, groups=[[0, 1], [2, 3]]))
+    assert [way.method for way in apart] == ["dca-page"] and all(way.reason for way in small + wide + apart)
+    X, y = two_classes()
+    assert "curvature" in dcopt.DCClassifier(lam=0.05).fit(X, y).solver_.reason
+
+
+def test_warm_start_continues():
+    X, y = two_classes()
+    model = dcopt.DCClassifier(lam=0.03, warm_start=True, tol=1e-6).fit(X, y)
+    coef = model.coef_.copy()
+    model.fit(X, y)
+    assert model.n_iter_ == 0
+    np.testing.assert_array_equal(model.coef_, coef)
+    model.set_params(warm_start=False).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_same_seed_same_fit():
+    X, y = two_classes()
+    models = [
+        dcopt.DCClassifier(lam=0.03, solver="dca-page", random_state=seed, max_passes=5).fit(X, y)
+        for seed in (7, 7, 8)
+    ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    assert np.any(models[0].coef_ != models[2].coef_)
+
+
+def test_the_examples_in_the_docstrings():
+    for module in (classifier, regressor):
+        found = doctest.testmod(module)
+        assert found.attempted and not found.failed
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_page_runs_and_prints_what_it_says(capsys):
+    import re
+    from pathlib import Path
+
+    text = (Path(__file__).parents[2] / "docs" / "estimators.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(block, names)
+    said = re.findall(r"```text\n(.*?)```", text, re.S)[0]
+    assert capsys.readouterr().out.split() == said.split()

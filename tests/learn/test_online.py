@@ -1,0 +1,92 @@
+"""partial_fit: the same bits however the stream is cut; what does not belong to it is refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from learn.data import numbers, three_classes, two_classes
+
+import dcopt
+from dcopt.errors import BadInput
+
+CUTS = ([1500], [1] * 5 + [300, 7, 1188], [100] * 15)
+
+
+def feed(model, X, y, cut, classes):
+    at = 0
+    options = {} if classes is None else {"classes": classes}
+    for size in cut:
+        model.partial_fit(X[at : at + size], y[at : at + size], **options)
+        at += size
+    return model
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("kind", ["two", "three", "numbers"])
+def test_the_same_bits_for_every_cut(kind, wrap):
+    X, y = {"two": two_classes, "three": three_classes, "numbers": numbers}[kind](1500)
+    classes = None if kind == "numbers" else np.unique(y)
+    make = dcopt.DCRegressor if kind == "numbers" else dcopt.DCClassifier
+    models = [feed(make(lam=0.02, random_state=0), wrap(X), y, cut, classes) for cut in CUTS]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.x_, models[0].x_)
+        for name in ("drift_", "n_iter_", "certificate_"):
+            assert getattr(model, name) == getattr(models[0], name)
+    assert models[0].n_iter_ > 10 and "a sample of 256" in models[0].certificate_
+    assert models[0].score(wrap(X), y) > 0.65
+
+
+def test_a_pickle_in_the_middle_goes_on_the_same():
+    X, y = two_classes(1500)
+    one = feed(dcopt.DCClassifier(lam=0.02, random_state=0), X, y, [700], ["no", "yes"])
+    other = pickle.loads(pickle.dumps(one))
+    for model in (one, other):
+        model.partial_fit(X[700:], y[700:])
+    np.testing.assert_array_equal(one.x_, other.x_)
+
+
+def test_what_does_not_belong_is_refused_and_nothing_is_lost():
+    X, y = two_classes(900)
+    with pytest.raises(BadInput, match="classes.*first call"):
+        dcopt.DCClassifier().partial_fit(X, y)
+    model = dcopt.DCClassifier(lam=0.02, random_state=0).partial_fit(X[:400], y[:400], classes=["no", "yes"])
+    x = model.x_.copy()
+    with pytest.raises(BadInput, match="maybe is not one of the classes"):
+        model.partial_fit(X[:3], ["yes", "maybe", "no"])
+    with pytest.raises(ValueError, match="7 features"):
+        model.partial_fit(X[:, :7], y)
+    with pytest.raises(BadInput, match="not those of the first call"):
+        model.partial_fit(X, y, classes=["no", "maybe", "yes"])
+    np.testing.assert_array_equal(model.x_, x)
+    model.partial_fit(X[400:], y[400:])
+    straight = dcopt.DCClassifier(lam=0.02, random_state=0).partial_fit(X, y, classes=["no", "yes"])
+    np.testing.assert_array_equal(model.x_, straight.x_)
+
+
+def test_before_the_first_batch_it_is_the_null_model():
+    X, y = two_classes(100, share=0.2)
+    model = dcopt.DCClassifier().partial_fit(X, y, classes=["no", "yes"])
+    assert not model.coef_.any() and model.n_iter_ == 0 and "waiting for 256" in model.certificate_
+    assert model.predict_proba(X[:1])[0, 1] == pytest.approx(0.2, abs=1e-6)
+
+
+def test_drift_shows():
+    X, y = two_classes(8000)
+    model = dcopt.DCClassifier(lam=0.01, random_state=0).partial_fit(X, y, classes=["no", "yes"])
+    assert 0.7 < model.drift_ < 1.15
+    turned = np.where(y == "yes", "no", "yes")
+    model.partial_fit(X[:1500], turned[:1500])
+    assert model.drift_ > 1.5
+
+
+def test_it_gets_near_what_fit_finds():
+    X, y = two_classes(30_000)
+    stream = dcopt.DCClassifier(lam=0.02, random_state=0).partial_fit(X, y, classes=["no", "yes"])
+    whole = dcopt.DCClassifier(lam=0.02).fit(X, y)
+    assert np.abs(stream.coef_ - whole.coef_).max() < 0.4 and stream.score(X, y) > whole.score(X, y) - 0.01
+    fitted = dcopt.DCClassifier(lam=0.02, random_state=0).fit(X[:5000], y[:5000])
+    fitted.partial_fit(X[5000:], y[5000:])  # goes on from the fitted solution
+    assert np.abs(fitted.coef_ - whole.coef_).max() < 0.4

@@ -1,0 +1,69 @@
+"""Paths and cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from learn.data import numbers, three_classes, two_classes
+
+import dcopt
+
+
+@pytest.mark.parametrize("penalty", ["l1", "mcp"])
+def test_a_path_begins_with_the_null_model_and_ends_where_a_fit_does(penalty):
+    X, y = two_classes()
+    model = dcopt.DCClassifier(penalty=penalty, tol=1e-7)
+    path = dcopt.path(model, X, y, n_lams=12, ratio=0.05)
+    assert path.nnz[0] == 0 and path.nnz[-1] > 2 and path.coefs.shape == (12, 1, 8) and not hasattr(model, "coef_")
+    assert np.all(np.diff(path.lams) < 0) and np.all(np.diff(path.loss) < 1e-9) and set(path.statuses) == {"CONVERGED"}
+    if penalty == "l1":
+        cold = model.set_params(lam=path.lams[-1]).fit(X, y)
+        np.testing.assert_allclose(cold.coef_, path.coefs[-1], atol=1e-4)
+
+
+def test_the_criteria_are_their_formulas():
+    X, y = numbers()
+    path = dcopt.DCRegressor(penalty="mcp").path(X, y, n_lams=8, ebic_gamma=0.5)
+    k = -1
+    rss = np.sum((X @ path.coefs[k] + path.intercepts[k] - y) ** 2)
+    bic = len(y) * np.log(rss / len(y)) + path.nnz[k] * np.log(len(y))
+    assert path.bic[k] == pytest.approx(bic) and path.ebic[k] == pytest.approx(bic + path.nnz[k] * np.log(8))
+    assert path.nnz[path.best()] == 2  # the two features that are in the model
+    w = np.arange(len(y)) % 3
+    one = dcopt.DCRegressor().path(X, y, w, n_lams=5)
+    other = dcopt.DCRegressor().path(np.repeat(X, w, axis=0), np.repeat(y, w), n_lams=5)
+    np.testing.assert_allclose(one.bic, other.bic, rtol=1e-9)
+
+
+def test_given_lams_and_several_classes():
+    X, y = three_classes()
+    path = dcopt.DCClassifier(tol=1e-3).path(X, y, lams=[0.05, 0.2, 0.1])
+    assert path.lams.tolist() == [0.2, 0.1, 0.05] and path.coefs.shape == (3, 3, 6)
+
+
+@pytest.mark.parametrize("make", [dcopt.DCClassifierCV, dcopt.DCRegressorCV])
+def test_cross_validation(make):
+    X, y = two_classes() if make is dcopt.DCClassifierCV else numbers()
+    first, second, sparser = (
+        make(penalty="mcp", n_lams=8, cv=4, n_jobs=jobs, rule=rule).fit(X, y)
+        for jobs, rule in ((1, "best"), (2, "best"), (1, "1se"))
+    )
+    np.testing.assert_array_equal(first.cv_loss_, second.cv_loss_)
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+    assert first.cv_loss_.shape == (8, 4) and first.lam_ == first.lams_[np.argmin(first.cv_loss_.mean(axis=1))]
+    assert sparser.lam_ >= first.lam_ and first.status_ == "CONVERGED" and first.score(X, y) > 0.8
+    np.testing.assert_array_equal(first.coef_, first.path_.coefs[first.index_])
+
+
+def test_a_score_instead_of_the_loss():
+    X, y = two_classes()
+    model = dcopt.DCClassifierCV(penalty="l1", n_lams=5, cv=3, scoring="accuracy").fit(X, y)
+    assert np.all(model.cv_loss_ <= 0) and np.all(model.cv_loss_ >= -1)
+    assert model.get_params()["penalty__lam"] == 0.1 and not hasattr(model, "partial_fit")
+
+
+def test_figures():
+    pytest.importorskip("matplotlib")
+    X, y = numbers()
+    model = dcopt.DCRegressorCV(n_lams=5, cv=3).fit(X, y)
+    assert model.plot_cv().get_xlabel() == "λ" and len(model.plot_path().lines) > 2
