@@ -29,7 +29,7 @@ MORE = [
     dcopt.DCClassifier(loss="smoothed-ramp", penalty="transformed-l1", lam=0.01),
     dcopt.DCClassifier(penalty="elastic-net", lam=0.01),
     dcopt.DCRegressor(penalty="mcp", lam=0.01, fit_intercept=False),
-    dcopt.DCRegressor(penalty="zero"),
+    dcopt.DCRegressor(penalty="l2", lam=1e-3),
     dcopt.DCRegressor(loss="welsch", penalty="geman", lam=0.02),
     dcopt.DCRegressor(loss="tukey", penalty="lp-smooth", lam=0.005),
     dcopt.DCRegressor(loss="geman-mcclure", penalty=L1(lam=0.01)),
