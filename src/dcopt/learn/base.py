@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -126,6 +125,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         callbacks, patience = list(self.callbacks or ()), None
         if self.validation_fraction is not None and x0 is not None:
+            from sklearn.model_selection import train_test_split  # a tenth of the time to a first model
+
             require_number("validation_fraction", self.validation_fraction, 0.0, 1.0, open_low=True)
             require_count("patience", self.patience)
             classes = None if task.loss.labels == "real" else task.labels
