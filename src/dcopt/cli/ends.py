@@ -53,6 +53,7 @@ def ended(program: Callable[[], object], terminal: Terminal) -> int:
         code = INTERRUPTED
     except (DcoptError, OSError) as error:
         _explain(error, str(error), terminal)
+        _drain()
         return BAD_INPUT
     except Exception as error:
         _explain(error, f"{type(error).__name__}: {error} (a bug in dcopt: --debug shows where)", terminal)
@@ -79,6 +80,14 @@ def _explain(error: Exception, line: str, terminal: Terminal) -> None:
         traceback.print_exception(error)
     else:
         terminal.error(line)
+
+
+def _drain() -> None:
+    """Where stdout itself is what failed (a full disk), the interpreter would try again at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _deaf()
 
 
 def _deaf() -> int:
