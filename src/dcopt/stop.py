@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -22,11 +23,12 @@ class Progress(Protocol):
         """Whether a check of the measure is due (it costs a full gradient) and finds it at most tol."""
 
 
-class Rule:
+class Rule(ABC):
     """None to go on, or the Status with which to end."""
 
+    @abstractmethod
     def __call__(self, run: Progress) -> Status | None:
-        raise NotImplementedError(f"{type(self).__name__} does not say when to stop")
+        """Asked before every step."""
 
     def uses(self, kind: type[Rule]) -> bool:
         """Whether a rule of this kind is (a part of) it."""

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -29,10 +28,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def refused(path: Path, **options: object) -> BadFile:
-    began = perf_counter()
     with pytest.raises(BadFile) as caught:
         dcopt.load_libsvm(path, cache=False, **options)
-    assert perf_counter() - began < 20
     return caught.value
 
 

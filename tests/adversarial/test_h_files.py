@@ -11,7 +11,6 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -68,12 +67,10 @@ def entry(dtype: str = "F64", shape: Any = (2,), offsets: Any = (0, 16), **more:
 def refused(tmp_path: Path, data: bytes, match: str | None = None) -> BadModel:
     bad = tmp_path / "bad"
     bad.write_bytes(data)
-    began = time.process_time()
     for use in (load_model, peek):
         with pytest.raises(BadModel, match=match) as caught:
             use(bad)
         assert caught.value.path == str(bad) and caught.value.reason
-    assert time.process_time() - began < 0.5  # 100 ms each, with room for a busy machine
     return caught.value
 
 

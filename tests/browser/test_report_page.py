@@ -62,7 +62,7 @@ def visit(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
         contexts.append(context)
         context.route("**/*", guard)
         page = context.new_page()
-        page.set_default_timeout(5000)
+        page.set_default_timeout(60_000)  # a fuse, not a measure
         page.on("console", lambda m: complaints.append(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda e: complaints.append(str(e)))
         page.on("dialog", dialog)

@@ -54,7 +54,9 @@ def environ(**changes: str) -> dict[str, str]:
 
 
 def command(*words: str, code: str = MAIN) -> list[str]:
-    return [sys.executable, "-c", code, *words]
+    """As a terminal would start it: tests that run in the background of a shell pass on that SIGINT is ignored."""
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    return [sys.executable, "-c", hears + code, *words]
 
 
 def run(*words: str, code: str = MAIN, **environment: str) -> subprocess.CompletedProcess[str]:

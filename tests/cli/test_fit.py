@@ -16,7 +16,8 @@ import dcopt
 from dcopt.cli.scaling import scaling_of
 from dcopt.cli.tables import Columns, read
 from dcopt.learn.files import load_estimator, save_estimator
-from dcopt.learn.steps import Fit, Progress
+from dcopt.learn.steps import Fit
+from dcopt.learn.task import Progress
 
 
 def table(path: Path, n: int = 150, words: bool = True, seed: int = 0) -> Path:
@@ -265,10 +266,11 @@ def test_a_fit_of_two_methods_goes_on_to_the_same_bits_wherever_it_stopped(stop:
 
     one, steps, kept = fit(), iter(range(1, 10**6)), []
     assert len(one.ways) == 2
-    whole, seen = one.run(Progress(one.start()))
+    whole = one.run(Progress(one.start()))
     other, path = fit(lambda state: next(steps) == stop), tmp_path / "run.ckpt"
-    part, _ = other.run(Progress(other.start()), path, kept.append)
+    part = other.run(Progress(other.start()), path, kept.append)
     assert part.result.status is dcopt.Status.INTERRUPTED
-    again, after = fit().run(kept[-1], path, kept.append, go_on=True)
+    again = fit().run(kept[-1], path, kept.append, go_on=True)
     assert np.array_equal(again.x, whole.x) and again.result.certificate == whole.result.certificate
-    assert [r.F for r in after.records] == [r.F for r in seen.records] and again.passes == whole.passes
+    assert [r.F for r in again.seen.records] == [r.F for r in whole.seen.records]
+    assert (again.seen.passes, again.seen.steps) == (whole.seen.passes, whole.seen.steps)

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -241,10 +240,8 @@ def test_without_a_network_there_is_one_clear_error(folder: Path, server, how: s
     mirrors = {"cut": base + "/cut", "silent": base + "/silent", "nobody": "http://127.0.0.1:9"}
     mirrors |= {"nowhere": "http://dcopt.invalid", "no scheme": "somewhere"}
     monkeypatch.setenv("DCOPT_MIRROR", mirrors[how])
-    began = perf_counter()
     with pytest.raises(CannotFetch) as caught:
         load_dataset("tiny")
-    assert perf_counter() - began < 30
     error = caught.value
     assert error.name == "tiny" and error.url == mirrors[how] + "/binary/tiny.bz2" and isinstance(error, OSError)
     text = str(error)

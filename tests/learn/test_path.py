@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from learn.data import numbers, three_classes, two_classes
@@ -67,3 +69,22 @@ def test_figures():
     X, y = numbers()
     model = dcopt.DCRegressorCV(n_lams=5, cv=3).fit(X, y)
     assert model.plot_cv().get_xlabel() == "λ" and len(model.plot_path().lines) > 2
+
+
+def test_ctrl_c_ends_a_path_and_not_one_of_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that the user interrupts ends the whole cross-validation, and leaves the estimator as it was."""
+    from dcopt.learn import task
+
+    made = []
+
+    def interrupted(*args, **settings):
+        made.append(1)
+        result = dcopt.solve(*args, **settings)
+        return replace(result, status=dcopt.Status.INTERRUPTED) if len(made) == 3 else result
+
+    monkeypatch.setattr(task, "solve", interrupted)
+    X, y = two_classes()
+    model = dcopt.DCClassifierCV(n_lams=5, cv=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert len(made) == 3 and not hasattr(model, "coef_")

@@ -54,6 +54,20 @@ def program(
         raise typer.Exit
 
 
+Penalty = Annotated[
+    str, typer.Option(help="A regularizer by name.", autocompletion=names.penalties, rich_help_panel=PROBLEM)
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A setting of the penalty (in fit also loss.NAME=… of the loss); may be repeated.",
+        metavar="NAME=NUMBER",
+        autocompletion=names.settings,
+        rich_help_panel=PROBLEM,
+    ),
+]
+
+
 @app.command()
 def reproduce(
     context: typer.Context,
@@ -130,18 +144,8 @@ def plan(
     loss: Annotated[
         str, typer.Option(help="A loss by name.", autocompletion=names.losses, rich_help_panel=PROBLEM)
     ] = "squared-sigmoid",
-    penalty: Annotated[
-        str, typer.Option(help="A regularizer by name.", autocompletion=names.penalties, rich_help_panel=PROBLEM)
-    ] = "zero",
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A setting of the regularizer; may be repeated.",
-            metavar="NAME=NUMBER",
-            autocompletion=names.settings,
-            rich_help_panel=PROBLEM,
-        ),
-    ] = None,
+    penalty: Penalty = "zero",
+    set: Settings = None,
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Scale every row to norm 1.", rich_help_panel=PROBLEM)
     ] = False,
@@ -191,18 +195,8 @@ def fit(
             rich_help_panel=PROBLEM,
         ),
     ] = None,
-    penalty: Annotated[
-        str, typer.Option(help="A regularizer by name.", autocompletion=names.penalties, rich_help_panel=PROBLEM)
-    ] = "scad",
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A setting of the penalty, or loss.NAME=… of the loss; may be repeated.",
-            metavar="NAME=NUMBER",
-            autocompletion=names.settings,
-            rich_help_panel=PROBLEM,
-        ),
-    ] = None,
+    penalty: Penalty = "scad",
+    set: Settings = None,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="One that is not penalised.", rich_help_panel=PROBLEM)
     ] = True,

@@ -17,7 +17,8 @@ import numpy as np
 from ..errors import BadModel, BadSettings, pick
 from ..experiments.fit_report import MOST_LINES, Along
 from ..learn.penalties import with_lam
-from ..learn.steps import Progress, Tuning
+from ..learn.steps import Tuning
+from ..learn.task import Progress
 from ..status import Status
 from ..store import peek
 from ..store.atomic import refuse
@@ -74,16 +75,16 @@ def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on
     elif journal.lam is not None:
         fit.r = with_lam(fit.r, journal.lam)
     with refusing():
-        done, seen = fit.run(journal.at, asked.checkpoint, journal.turn, go_on)
+        done = fit.run(journal.at, asked.checkpoint, journal.turn, go_on)
     if done.result.status is Status.INTERRUPTED:
         if asked.checkpoint is not None:
-            terminal.note(f"at step {seen.steps}; to go on: dcopt resume {asked.checkpoint} {asked.data}")
+            terminal.note(f"at step {done.seen.steps}; to go on: dcopt resume {asked.checkpoint} {asked.data}")
         raise KeyboardInterrupt
     x = np.asarray(done.x, np.float64)
-    model = fit.keep(done, seen, x if bench.scaling is None else bench.scaling.fold(x))
+    model = fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
     if bench.data.names is not None:
         model.feature_names_in_ = np.array(bench.data.names, object)
-    tell(terminal, asked, journal, bench, done.passes)
+    tell(terminal, asked, journal, bench, done.seen.passes)
     if done.result.status is not Status.CONVERGED:
         raise NotConverged(f"{done.result.status.name}, {done.result.certificate}")
 

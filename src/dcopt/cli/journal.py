@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import BadModel
 from ..experiments.fit_report import Along
-from ..learn.steps import Progress, Tuning
+from ..learn.steps import Tuning
+from ..learn.task import Progress
 from ..store import load_model, save_model
 from ..watch import Record
 

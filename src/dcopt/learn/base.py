@@ -27,7 +27,7 @@ from .null import lam_max, null_model
 from .parts import WithParts
 from .path import PathResult, follow_path
 from .penalties import penalty_of, with_lam
-from .task import Budget, Done, Task, run
+from .task import Budget, Done, Progress, Task, run
 
 FLOATS = (np.float64, np.float32)
 
@@ -61,7 +61,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         ways = choices(self.solver, task.n, task.d, task.loss, r)
         context = self._open_tasks(X, y)
         budget, patience, task = self._budget(task, x0, context)
-        done = run(task, r, x0, ways, budget)
+        done = run(task, r, Progress(x0), ways, budget)
         if patience is not None and patience.over:
             done = _early(done, task, r, patience, budget)
         self._keep(done, r)
@@ -154,7 +154,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         for name, value in self._attributes(done.x).items():
             setattr(self, name, value)
         self.lam_ = getattr(r, "lam", None)
-        self.n_iter_, self.status_ = done.steps, done.result.status.name
+        self.n_iter_, self.status_ = done.seen.steps, done.result.status.name
         self.certificate_, self.trace_, self.solver_ = say.sentence(done), done.result.trace, done.choice
         self.objective_ = done.result.certificate.F
         self.__dict__.pop("stream_", None)  # a stream before it is over
@@ -180,7 +180,7 @@ def _early(done: Done, task: Task, r: Regularizer, patience: Patience, budget: B
     P = task.problem(r, done.choice.decomposition)
     at = P.examine(np.asarray(patience.x, np.float64))
     value, nnz = MEASURES[budget.measure](P, at), int(np.count_nonzero(patience.x))
-    certificate = Certificate(budget.measure, value, budget.tol, "full", done.steps - patience.waited, at.F, nnz)
+    certificate = Certificate(budget.measure, value, budget.tol, "full", done.seen.steps - patience.waited, at.F, nnz)
     said = f"early stopping, {patience.waited} passes without a lower loss on {patience.aside.n} rows set aside"
     result = replace(done.result, x=patience.x, certificate=certificate, message=said)
     return done._replace(x=patience.x, result=result)

@@ -46,7 +46,7 @@ class CrossValidated(DCBase):
         runs = follow(task, r, x0, self.solver, budget, lams)
         self.lams_, self.cv_loss_ = lams, np.array(losses).T
         self.path_ = summary(task, runs, lams, 1.0, self._attributes)
-        self.index_ = _chosen(self.cv_loss_, self.rule)
+        self.index_ = chosen(self.cv_loss_, self.rule)
         done = runs[self.index_]
         self._keep(done, self._at(r, lams[self.index_]))
         if context is not None:
@@ -108,7 +108,7 @@ def _matrix(rows: Any) -> Any:
     return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def _chosen(losses: NDArray[np.float64], rule: str) -> int:
+def chosen(losses: NDArray[np.float64], rule: str) -> int:
     """The λ of the least mean loss, or the largest λ whose mean is within one standard error of it."""
     mean, folds = losses.mean(axis=1), losses.shape[1]
     best = int(np.argmin(mean))

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from ..errors import BadSettings, pick, require_count, require_number
 from ..losses import Squared
 from ..regularizers import Regularizer
+from ..status import Status
 from .choice import choices
 from .null import lam_max, null_model
 from .penalties import with_lam
-from .task import Budget, Done, Task, run
+from .task import Budget, Done, Progress, Task, run
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,9 @@ def follow(
     """Each from the solution before."""
     ways, out, x = choices(solver, task.n, task.d, task.loss, r), [], x0
     for lam in lams:
-        done = run(task, with_lam(r, float(lam)), x, ways, budget)
+        done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
+        if done.result.status is Status.INTERRUPTED and not budget.callbacks:
+            raise KeyboardInterrupt  # Ctrl-C ends the path, not one of its points
         out.append(done)
         x = done.x
     return out

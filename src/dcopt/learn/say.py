@@ -17,7 +17,7 @@ _UNEVEN = 1e3  # scales of columns that differ by more are worth a hint
 
 def sentence(done: Done) -> str:
     """The certificate, what it took, and what stopped it."""
-    result, spent = done.result, f"{done.passes:.4g} passes of {done.choice.method}"
+    result, spent = done.result, f"{done.seen.passes:.4g} passes of {done.choice.method}"
     return f"{result.certificate}; {spent}; {result.status.name}: {result.message}"
 
 

@@ -6,24 +6,25 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput, require_count
+from ..problem import Problem
 from ..regularizers import Regularizer
 from ..resume import resume
 from ..solve import solve
 from ..state import Result
 from ..store.atomic import previous
-from ..watch import Record, Trace
-from .choice import choices
-from .cv import _chosen
+from ..watch import Trace
+from .choice import Choice, choices
+from .cv import chosen
 from .null import null_model
 from .path import PathResult, follow, grid, summary
 from .penalties import with_lam
-from .task import _MORE, _SHARE, Budget, Done, Task, _steps
+from .task import Budget, Done, Progress, Task, run
 
 
 @dataclass
@@ -38,17 +39,6 @@ class Tuning:
     @property
     def lam(self) -> float:
         return float(self.lams[self.index])
-
-
-class Progress(NamedTuple):
-    """Where a fit is between two of its ways: what they spent, what they saw, and where the next one starts."""
-
-    x0: NDArray[Any]
-    way: int = 0
-    passes: float = 0.0
-    steps: int = 0
-    seconds: float = 0.0
-    records: tuple[Record, ...] = ()
 
 
 class Fit:
@@ -88,7 +78,7 @@ class Fit:
         runs = self._follow(task, tuning.lams, budget)
         path = summary(task, runs, tuning.lams, 1.0, self.estimator._attributes)
         tuning.path = path
-        tuning.index = _chosen(np.array(tuning.losses).T, "1se") if folds else path.best("ebic")
+        tuning.index = chosen(np.array(tuning.losses).T, "1se") if folds else path.best("ebic")
         self.r = with_lam(self.r, tuning.lam)
         return runs[tuning.index - 1].x if tuning.index else self.start()
 
@@ -103,53 +93,32 @@ class Fit:
         checkpoint: str | os.PathLike[str] | None = None,
         turn: Callable[[Progress], Any] | None = None,
         go_on: bool = False,
-    ) -> tuple[Done, Progress]:
+    ) -> Done:
         """One way after the other, as an estimator does it, with a checkpoint of the one at hand.
 
         `turn` is called before a way begins, with all that is needed to begin it again. `go_on`: the first of them has
         a checkpoint, and is continued to the same bits.
         """
-        n, first, last = self.task.n, at.way, len(self.ways) - 1
-        for i in range(first, len(self.ways)):
-            way, budget = self.ways[i], self.budget
-            P = self.task.problem(self.r, way.decomposition)
-            seconds = None if budget.seconds is None else max(0.0, budget.seconds - at.seconds)
-            most = max(0.0, budget.passes - at.passes) * (1.0 if i == last else _SHARE)
-            rest: Any = {"passes": most, "steps": _steps(way, most), "seconds": seconds, "tol": budget.tol}
-            rest["callbacks"] = list(budget.callbacks)
-            if go_on and i == first and checkpoint is not None:
-                result = resume(checkpoint, P, way.method, **rest)
-            else:
-                if turn is not None:
-                    turn(at)
-                _remove(checkpoint)
-                result = solve(
-                    P, way.method, measure=budget.measure, seed=budget.seed, x0=at.x0, trace=1.0,
-                    checkpoint=checkpoint, **rest,
-                )  # fmt: skip
-            at = _after(at, result, i + 1, n)
-            if i == last or result.status not in _MORE or at.passes >= budget.passes:
-                break
-        if result.error is not None:
-            raise result.error
-        return Done(result.x, result, way, at.passes, at.steps), at
+        first, budget = at.way, self.budget
 
-    def keep(self, done: Done, seen: Progress, x: NDArray[Any]) -> Any:
+        def one(P: Problem, way: Choice, now: Progress, share: dict[str, Any]) -> Result:
+            if go_on and now.way == first and checkpoint is not None:
+                return resume(checkpoint, P, way.method, **share)
+            if turn is not None:
+                turn(now)
+            _remove(checkpoint)
+            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": now.x0, "trace": 1.0}
+            return solve(P, way.method, checkpoint=checkpoint, **begin, **share)
+
+        return run(self.task, self.r, at, self.ways, budget, one)
+
+    def keep(self, done: Done, x: NDArray[Any]) -> Any:
         """The estimator with the attributes of a fitted one; `x` is the solution in the units of the data."""
         self.estimator._keep(done, self.r)
         for name, value in self.estimator._attributes(x).items():
             setattr(self.estimator, name, value)
-        self.estimator.trace_ = Trace(done.result.trace.measure, list(seen.records))
+        self.estimator.trace_ = Trace(done.result.trace.measure, list(done.seen.records))
         return self.estimator
-
-
-def _after(at: Progress, result: Result, way: int, n: int) -> Progress:
-    """What was spent and seen, counted from the beginning of the first way."""
-    seen = tuple(
-        r._replace(t=r.t + at.steps, passes=r.passes + at.passes, seconds=r.seconds + at.seconds) for r in result.trace
-    )
-    passes = at.passes + result.spent.gradients / n
-    return Progress(result.x, way, passes, at.steps + result.steps, at.seconds + result.seconds, (*at.records, *seen))
 
 
 def _remove(checkpoint: str | os.PathLike[str] | None) -> None:

@@ -21,6 +21,7 @@ from ..solve import solve
 from ..state import Result, State
 from ..status import Status
 from ..sums import LinearSum
+from ..watch import Record
 from .choice import Choice
 
 _NO_PENALTY = Zero()
@@ -95,41 +96,64 @@ class Budget(NamedTuple):
     callbacks: Sequence[Callable[[State], Any]] = ()
 
 
+class Progress(NamedTuple):
+    """Where a fit is between two of its ways: what they spent, what they saw, and where the next one starts."""
+
+    x0: NDArray[Any]
+    way: int = 0
+    passes: float = 0.0
+    steps: int = 0
+    seconds: float = 0.0
+    records: tuple[Record, ...] = ()
+
+    def after(self, result: Result, n: int) -> Progress:
+        """With one more way behind it, counted from the beginning of the first."""
+        passes, steps, seconds = self.passes, self.steps, self.seconds
+        seen = (r._replace(t=r.t + steps, passes=r.passes + passes, seconds=r.seconds + seconds) for r in result.trace)
+        passes += result.spent.gradients / n
+        return Progress(
+            result.x, self.way + 1, passes, steps + result.steps, seconds + result.seconds, (*self.records, *seen)
+        )
+
+
 class Done(NamedTuple):
-    """How it ended: the result of the last run, and what all runs spent."""
+    """How it ended: the result of the last run, and what all runs spent and saw."""
 
     x: NDArray[Any]
     result: Result
     choice: Choice
-    passes: float
-    steps: int
+    seen: Progress
 
 
-def run(task: Task, r: Regularizer, x0: NDArray[Any], ways: list[Choice], budget: Budget) -> Done:
-    """One way after the other, each from where the last one ended, until a certificate or the end of the budget."""
-    passes, steps, seconds = 0.0, 0, 0.0
-    for i, way in enumerate(ways):
-        left = None if budget.seconds is None else max(0.0, budget.seconds - seconds)
-        most = max(0.0, budget.passes - passes) * (1.0 if i + 1 == len(ways) else _SHARE)
+One = Callable[[Problem, Choice, Progress, dict[str, Any]], Result]
+
+
+def run(
+    task: Task, r: Regularizer, at: Progress, ways: Sequence[Choice], budget: Budget, one: One | None = None
+) -> Done:
+    """One way after the other, each from where the last one ended, until a certificate or the end of the budget.
+
+    `one` runs a single way with its share of the budget; by default that is `solve`.
+    """
+    for i in range(at.way, len(ways)):
+        way, last = ways[i], i + 1 == len(ways)
         P = task.problem(r, way.decomposition)
         # coordinate descent never raises the model, so that a share of tol is enough: equal columns need no more
         P = replace(P, inner_tol=max(P.inner_tol, 1e-4 * budget.tol)) if way.decomposition == "gram" else P
-        result = solve(
-            P, way.method, tol=budget.tol, measure=budget.measure, passes=most,
-            steps=_steps(way, most), seconds=left, seed=budget.seed, x0=x0, callbacks=list(budget.callbacks), trace=5.0,
-        )  # fmt: skip
-        passes += result.spent.gradients / task.n
-        steps += result.steps
-        seconds += result.seconds
-        last = i + 1 == len(ways) or result.status not in _MORE or passes >= budget.passes
-        if last:
+        share: dict[str, Any] = {
+            "tol": budget.tol,
+            "passes": max(0.0, budget.passes - at.passes) * (1.0 if last else _SHARE),
+            "seconds": None if budget.seconds is None else max(0.0, budget.seconds - at.seconds),
+            "callbacks": list(budget.callbacks),
+        }
+        if one is None:
+            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": at.x0, "trace": 5.0}
+            result = solve(P, way.method, **begin, **share)
+        else:
+            result = one(P, way, at, share)
+        at = at.after(result, task.n)
+        if last or result.status not in _MORE or at.passes >= budget.passes:
             break
-        x0 = result.x
     if result.error is not None:
         raise result.error  # of a callback: its author wants to see it
-    return Done(result.x, result, way, passes, steps)
-
-
-def _steps(way: Choice, passes: float) -> int | None:
-    """A step from a point that is critical already costs "dca-local" nothing: it could be repeated without end."""
-    return int(passes) + 10 if way.method == "dca-local" else None
+    return Done(result.x, result, way, at)
