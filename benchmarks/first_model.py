@@ -1,6 +1,6 @@
 """From nothing to a fitted model: a fresh process imports, fits MCP regression on 200 × 100, and ends.
 
-    python benchmarks/first_model.py [python with skglm]
+    python benchmarks/first_model.py [another python with skglm]      pip install skglm: both in one environment
 
 Turn by turn, median of five; compiled code is in its caches after a first round that is not counted.
 """

@@ -16,6 +16,8 @@ from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .parts import Parts, parts, separable
 
 _FIRST = 32  # passes before the gradient is computed afresh
+_STEPS = 20  # of Newton's method, which ends sooner where it ends at all
+SMALL = 256  # coordinates: there it is tried before anything has to be compiled
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,22 @@ class CoordinateDescent(Solver):
         assert isinstance(G, Quadratic)
         if not finite(y, warm):
             return nowhere(warm)
-        descend, p = _kernel(), parts(r, warm.shape)
+        p = parts(r, warm.shape)
         b = np.asarray(y, np.float64)
         x = np.array(warm, np.float64, order="C")
         residual = r.distance(b - G.grad(x), x)
         best, done, chunk = Best(x, residual), 0, _FIRST
         aim = max(tol, rounding(b, G.grad(x)))
+        if best.residual > aim and x.size <= SMALL:
+            x = self._newton(G, r, b, x, p, best)
+            done += 1
         reduced = Reduced.of(G.Q, p) if best.residual > aim else None
         while best.residual > aim and done < self.passes and not best.stalled(done):
             before, x = x, x.copy()
             flat, aims = x.reshape(p.c.shape), (b + G.linear(x)).reshape(p.c.shape)
             if reduced is None:
                 g = np.ascontiguousarray((G.grad(x) - b).reshape(p.c.shape))
-                done += descend(G.Q, g, flat, p.c, p.m, p.low, p.high, p.rows, chunk, 0.5 * aim)
+                done += kernel()(G.Q, g, flat, p.c, p.m, p.low, p.high, p.rows, chunk, 0.5 * aim)
             else:
                 done += reduced.descend(G.Q, aims, flat, chunk, 0.5 * aim)
             if not finite(x) or np.array_equal(x, before):  # no number, or no coordinate moves
@@ -58,19 +63,23 @@ class CoordinateDescent(Solver):
             residual = r.distance(b - gradient, x)
             best.offer(x, residual)
             aim = max(tol, rounding(b, gradient))
-            if best.residual > aim and not p.rows:
-                better = polish(G.Q, (b + G.linear(x)).reshape(p.c.shape), x.reshape(p.c.shape), p)
-                if better is not None:
-                    better = better.reshape(x.shape)
-                    polished = r.distance(b - G.grad(better), better)
-                    x = better if polished < residual else x
-                    best.offer(better, polished)
+            if best.residual > aim:
+                x = self._newton(G, r, b, x, p, best)
             chunk = min(2 * chunk, self.passes)
         out = best.x.astype(warm.dtype)
         if out.dtype != best.x.dtype:
             x = out.astype(np.float64)
             return Inner(out, r.distance(b - G.grad(x), x), done)
         return Inner(out, best.residual, done)
+
+    def _newton(self, G: Quadratic, r: Regularizer, b: Array, x: Array, p: Parts, best: Best) -> Array:
+        """x, or what `newton` makes of it where that is nearer to a solution than all before."""
+        better = newton(G.Q, (b + G.linear(x)).reshape(p.c.shape), x.reshape(p.c.shape), p)
+        if better is None:
+            return x
+        better = better.reshape(x.shape)
+        best.offer(better, r.distance(b - G.grad(better), better))
+        return better if best.x is better else x
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +123,7 @@ class Reduced:
         g = np.ascontiguousarray((Q @ x - b)[self.kept])
         some = np.ascontiguousarray(x[self.kept])
         p = self.p
-        done: int = _kernel()(self.Q, g, some, p.c, p.m, p.low, p.high, p.rows, passes, tol)
+        done: int = kernel()(self.Q, g, some, p.c, p.m, p.low, p.high, p.rows, passes, tol)
         x[self.kept] = some
         self._settle(b, x)
         return done
@@ -127,36 +136,60 @@ def sweep(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, passes: i
     """So many passes from x, float64 (d, k): none raises ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x), and nothing is certified."""
     Q, x = Q.view(), x.copy()
     Q.flags.writeable = False  # the type that is compiled
-    _kernel()(Q, Q @ x - b, x, p.c, p.m, p.low, p.high, p.rows, passes, 0.0)
+    kernel()(Q, Q @ x - b, x, p.c, p.m, p.low, p.high, p.rows, passes, 0.0)
     return x
 
 
-def polish(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[Any] | None:
-    """(Q + m)_SS x_S = b_S − Q_SB x_B − c_S sign(x_S), S the coordinates off their kinks and bounds.
+def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[Any] | None:
+    """(Q + m)_SS x_S = b_S − Q_SB x_B − c_S sign(v_S), v = x + (b − Qx − mx)/diag(Q + m), from x, entry by entry
 
-    None where that is singular or leaves the piece of r1 on which it holds: then S is not yet the right one.
+    S holds the coordinates whose own minimizers, soft-thresholded v, are off their kinks and bounds; the others B go
+    there. Where the next S and signs are the same, x solves the program. Otherwise it solves that of its S, or is None:
+    x_S has other signs, or the system is singular, or r1 is over rows. Coordinate descent finds the right S in the end.
     """
-    out = x.copy()
+    if p.rows:
+        return None
+    out, steps = x.copy(), _STEPS if len(x) <= SMALL else 1
     for i in range(x.shape[1]):
-        t, c = x[:, i], p.c[:, i]
-        free = ((t != 0.0) | (c == 0.0)) & (t > p.low[:, i]) & (t < p.high[:, i])
-        if not free.any():
-            continue
-        held = np.where(free, 0.0, t)
-        aim = (b[:, i] - Q @ held - c * np.sign(t))[free]
-        try:
-            new = np.linalg.solve(Q[np.ix_(free, free)] + np.diag(p.m[free, i]), aim)
-        except np.linalg.LinAlgError:
+        one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
+        if one is None:
             return None
-        same = (np.sign(new) == np.sign(t[free])) | (c[free] == 0.0)
-        if not bool(np.all(same & (new >= p.low[free, i]) & (new <= p.high[free, i]))):
-            return None
-        out[free, i] = new
+        out[:, i] = one
     return out
 
 
+def _newton(
+    Q: NDArray[Any],
+    b: NDArray[Any],
+    x: NDArray[Any],
+    c: NDArray[Any],
+    m: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    steps: int,
+) -> NDArray[Any] | None:
+    h, before, kept = np.diagonal(Q) + m, None, False
+    h = np.where(h > 0.0, h, 1.0)
+    for _ in range(steps):
+        z = h * x + (b - Q @ x - m * x)
+        own = np.clip(np.sign(z) * np.maximum(np.abs(z) - c, 0.0) / h, low, high)
+        free = ((own != 0.0) | (c == 0.0)) & (own > low) & (own < high)
+        kink, held = np.where(free, c * np.sign(own), 0.0), np.where(free, 0.0, own)
+        piece = np.concatenate((free, kink, held))
+        if before is not None and np.array_equal(piece, before):
+            break
+        try:
+            x_free = np.linalg.solve(Q[np.ix_(free, free)] + np.diag(m[free]), (b - Q @ held - kink)[free])
+        except np.linalg.LinAlgError:
+            return None
+        before, x = piece, held.copy()
+        x[free] = x_free
+        kept = bool(np.all((kink * x >= 0.0) & (x >= low) & (x <= high)))
+    return x if kept else None
+
+
 @cache
-def _kernel() -> Any:
+def kernel() -> Any:
     """Imported at first use: numba takes longer to import than everything else here."""
     from . import cd_kernels
 

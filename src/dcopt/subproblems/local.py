@@ -14,7 +14,7 @@ from ..regularizers import Regularizer
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import Inner, nowhere
-from .cd import _kernel, polish
+from .cd import SMALL, kernel, newton
 from .parts import Parts, parts
 
 
@@ -106,18 +106,17 @@ def _weights(f: LinearSum, z: Array) -> NDArray[np.float64]:
 
 
 def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-    """Coordinate descent from x, then the linear system of the coordinates that are off their kinks."""
+    """Newton's method where that is cheap, coordinate descent from x, then the linear system of its active entries."""
+    b = Q @ x + u
+    if len(x) <= SMALL and (quick := newton(Q, b, x, p)) is not None and _residual(Q, b, quick, p) <= tol:
+        return quick
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
-    v, g = np.ascontiguousarray(x), np.ascontiguousarray(-u)
-    v = v.copy()
-    _kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, 200, tol)
-    b = Q @ x + u
+    v, g = np.array(x, order="C"), np.ascontiguousarray(-u)
+    kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, 200, tol)
     left = _residual(Q, b, v, p)
-    if left > tol and not p.rows:
-        better = polish(Q, b, v, p)
-        if better is not None and _residual(Q, b, better, p) < left:
-            return better
+    if left > tol and (better := newton(Q, b, v, p)) is not None and _residual(Q, b, better, p) < left:
+        return better
     return v
 
 
