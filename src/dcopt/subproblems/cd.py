@@ -150,12 +150,21 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
     if p.rows:
         return None
     out, steps = x.copy(), _STEPS if len(x) <= SMALL else 1
-    for i in range(x.shape[1]):
-        one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
-        if one is None:
-            return None
-        out[:, i] = one
+    with _blas().limit(limits=1):
+        for i in range(x.shape[1]):
+            one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
+            if one is None:
+                return None
+            out[:, i] = one
     return out
+
+
+@cache
+def _blas() -> Any:
+    """Small systems are solved by one thread: two that wait for each other on a busy machine take fifty times longer."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _newton(
