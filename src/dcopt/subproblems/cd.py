@@ -161,7 +161,7 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
 
 @cache
 def _blas() -> Any:
-    """Small systems are solved by one thread: two that wait for each other on a busy machine take fifty times longer."""
+    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
