@@ -13,7 +13,7 @@ from dcopt.regularizers import Exponential
 
 # those whose every step is the DCA program with an estimated gradient; the others need a convex f, search along a
 # line, solve their program by a stochastic inner method, or make G anew (tests/lockstep: test_references, test_local)
-REFERENCES = ("ssdc-spg", "ssdc-svrg", "pdcae", "bdca", "dca-local")
+REFERENCES = ("ssdc-spg", "ssdc-svrg", "pdcae", "bdca", "dca-local", "dca-nested")
 METHODS = tuple(name for name in dcopt.METHODS if name not in REFERENCES)
 EXP = Exponential(lam=0.002, alpha=5.0)  # weak enough that 0 is not critical
 

@@ -18,7 +18,7 @@ from .errors import BadSettings
 Sampling: TypeAlias = Literal["iid", "distinct", "cyclic"]
 Rows: TypeAlias = Any  # int64 row numbers
 SAMPLINGS = ("iid", "distinct", "cyclic")
-_COIN, _ROWS, _KEEP, _STEP = range(4)  # what a word is for: the second half of Philox' key
+_COIN, _ROWS, _KEEP, _STEP, _EACH = range(5)  # what a word is for: the second half of Philox' key
 _BLOCK, _LARGE = 64, 4096  # steps to a block; batches above _LARGE come one step at a time
 _UNIT = 2.0**-53
 
@@ -70,6 +70,10 @@ class Draw:
     def keep(self) -> float:
         """A number uniform in [0, 1), for the uniformly random output; never the coin."""
         return _coins(self.seed, _KEEP, self.t // _BLOCK)[self.t % _BLOCK]
+
+    def each(self, n: int) -> NDArray[np.float64]:
+        """A number uniform in [0, 1) for every row: those below s are a sample, and smaller s nested ones."""
+        return np.asarray((_words(self.seed, _EACH, self.t, n) >> np.uint64(11)) * _UNIT, np.float64)
 
     def rows(self, n: int, b: int, sampling: Sampling = "iid") -> Rows:
         """b of n rows: independent, distinct (without replacement), or the next ones in order."""

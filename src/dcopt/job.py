@@ -15,7 +15,7 @@ from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full
 from .loop import dca
 from .measures import MEASURES
-from .methods import Method, as_method
+from .methods import Method, resolve
 from .problem import Problem
 from .run import Run, Saved
 from .state import Result, State
@@ -80,7 +80,7 @@ class Job:
     def __init__(self, P: Problem, method: Any, told: Told, seed: int, subsolver: str | Subsolver | None) -> None:
         self.P, self.told, self.seed = P, told, seed
         self.given = method
-        self.recipe = as_method(method)
+        self.recipe, self.notes = resolve(method, P)
         self.tuned, self.estimator = self.recipe.prepare(P)
         self.estimator.check(P.n)
         self.subsolver = None if subsolver is None else as_subsolver(subsolver)
@@ -107,14 +107,14 @@ class Job:
             run.restore(saved)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
             _compile(P, state.x)
-            if keeper is None:
-                return run.result(run.go(states, rule, callbacks), self.recipe.name, told.tol, told.loose_tol)
-            if saved is None:
+            if keeper is not None and saved is None:
                 keeper.begin(run)
             end = run.go(states, rule, callbacks, keeper)
-            keeper.end(run)
+            if keeper is not None:
+                keeper.end(run)
             result = run.result(end, self.recipe.name, told.tol, told.loose_tol)
-            return replace(result, notes=(*result.notes, *keeper.notes()))
+            more = self.notes if keeper is None else (*self.notes, *keeper.notes())
+            return replace(result, notes=(*result.notes, *more)) if more else result
 
 
 def is_problem(P: Any) -> None:

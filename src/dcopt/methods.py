@@ -11,6 +11,7 @@ from .constants import smoothness
 from .convex import Gram, Mean, variance_smoothness
 from .errors import CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
+from .nested import Nested
 from .problem import Problem
 from .subproblems import Subsolver, choose
 from .subproblems.boosted import Boosted
@@ -179,6 +180,10 @@ def _staged_svrg(P: Problem) -> Subsolver:
     return StagedSVRG()  # type: ignore[return-value]  # told the step by the loop
 
 
+_GROWS = Nested()
+_MANY = 4096  # rows: below it a full gradient costs less than what a batch saves
+AUTO = "auto"
+
 METHODS: dict[str, Method] = {
     m.name: m
     for m in (
@@ -205,6 +210,10 @@ METHODS: dict[str, Method] = {
             "dca-local", lambda n: Revisited(), says="the full gradient; G is the curvature of f at x", only_S=True,
             transform=_local, subsolver=Local,
         ),
+        Method(
+            "dca-nested", lambda n: Revisited(_GROWS), says="dca-local on 1/16, 1/4, 1/2 of the rows, then on all",
+            only_S=True, transform=_local, subsolver=lambda P: Local(P, _GROWS),
+        ),
         Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )
 }
@@ -220,6 +229,33 @@ def as_method(spec: str | Method | Estimator) -> Method:
         pick("method", spec, METHODS)  # says what is known
     estimator: Estimator = spec
     return Method(_name(estimator), lambda n: estimator, stream=estimator)
+
+
+def resolve(spec: str | Method | Estimator, P: Problem) -> tuple[Method, tuple[str, ...]]:
+    """The recipe, and what "auto" took for this problem and why."""
+    if not (isinstance(spec, str) and spec == AUTO):
+        if isinstance(spec, str):
+            pick("method", spec, (*METHODS, AUTO))
+        return as_method(spec), ()
+    name, why = _automatic(P)
+    return METHODS[name], (f"auto took {name}: {why}",)
+
+
+def _automatic(P: Problem) -> tuple[str, str]:
+    f = P.f
+    if P.n is None:
+        return "dca-page", "a stream"
+    if not isinstance(f, LinearSum):
+        one = P.n == 1
+        return ("dca", "H has one component") if one else ("dca-page", f"a general G and {P.n} components")
+    convex = f.loss.curvature[0] >= 0.0
+    if P.tunable and separable(P.r):
+        if _GROWS.share(0, f) < 1.0:
+            return "dca-nested", f"curvature at x, and {f.n} rows for {math.prod(f.shape)} unknowns let samples grow"
+        return "dca-local", f"curvature at x; {f.n} rows for {math.prod(f.shape)} unknowns are needed from the start"
+    if P.tunable and f.n >= _MANY:
+        return "dca-page", f"r does not fall apart into entries or rows, and {f.n} rows allow batches"
+    return ("pdcae" if convex else "dca"), "full gradients in the given metric" if not P.tunable else f"{f.n} rows"
 
 
 def _name(estimator: Estimator) -> str:

@@ -12,7 +12,7 @@ from .draw import Draw, as_seed
 from .errors import BadSettings, ResumeMismatch
 from .estimators import Estimator
 from .job import Job, Observer, Told, are_observers, is_problem
-from .methods import Method, Planned, as_method
+from .methods import Method, Planned, as_method, resolve
 from .problem import Problem
 from .run import Saved
 from .state import Result, State
@@ -67,7 +67,7 @@ def resume(
     found, notes = load(path)
     origin = found.origin
     differs = differences(origin.fingerprint, fingerprint(P))
-    if method is not None and (given := as_method(method)) is not origin.method and method != origin.method:
+    if method is not None and (given := resolve(method, P)[0]) is not origin.method and method != origin.method:
         then = as_method(origin.method)
         differs += (f"the method: {_name(origin.method, then)} then, {_name(method, given)} now",)
     if seed is not None and as_seed(seed) != origin.seed:

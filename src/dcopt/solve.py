@@ -13,7 +13,7 @@ from .errors import BadInput, BadSettings, OutOfData
 from .estimators import Estimator
 from .job import Job, Observer, Told, are_observers, is_problem
 from .loop import dca
-from .methods import Method, Planned, as_method
+from .methods import Method, Planned, resolve
 from .problem import Problem
 from .state import Result, State
 from .stop import Rule
@@ -37,7 +37,7 @@ def iterate(
         P, method = method.P, method.estimator
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
-    recipe = as_method(method)
+    recipe, _ = resolve(method, P)
     P, estimator = recipe.prepare(P)
     estimator.check(P.n)
     state = first_state(P, x0) if state is None else state.thawed()
@@ -103,8 +103,9 @@ def solve(
     Parameters
     ----------
     P : the problem, from `erm` or `Problem`
-    method : a registered name, a Method, an estimator such as `dcopt.estimators.PAGE(p=…, b_small=…)`, or a Plan
-        (then steps, output and measure are the plan's unless they are given)
+    method : a registered name, "auto" (the notes of the result say what it took, and why), a Method, an estimator such
+        as `dcopt.estimators.PAGE(p=…, b_small=…)`, or a Plan (then steps, output and measure are the plan's unless they
+        are given)
     passes : budget in N component gradients, honestly counted (a PAGE correction costs 2b'); default 20 if
         nothing else is given
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes

@@ -272,6 +272,15 @@ class LinearSum:
         """A memory of one point."""
         return Recent(self)
 
+    def part(self, seed: int, share: float) -> LinearSum:
+        """The mean over the rows i with u_i < share; the last one is kept."""
+        kept = self.__dict__.get("_part")
+        if kept is None or kept[0] != (seed, share):
+            rows = np.flatnonzero(Draw(seed, 0).each(self.n) < share)
+            kept = self.__dict__["_part"] = ((seed, share), self.take(rows if len(rows) else np.zeros(1, np.int64)))
+        found: LinearSum = kept[1]
+        return found
+
     def take(self, rows: Array) -> LinearSum:
         """The mean over the given rows, as a sum of its own."""
         batch = LinearBatch(self, rows, len(rows))

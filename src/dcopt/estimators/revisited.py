@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..draw import Draw
+from ..nested import Nested
 from ..sums import Cost, LinearSum, Sum
 from ..xp import Array
 from .base import Estimate, OnlyG, both, needs_finite_sum
@@ -13,18 +14,25 @@ from .base import Estimate, OnlyG, both, needs_finite_sum
 
 @dataclass(frozen=True)
 class Revisited:
-    """g_t = ∇f(x_t), whose components were all evaluated, and paid for, when the last step looked at F(x_t)."""
+    """g_t = ∇f(x_t), whose components were all evaluated, and paid for, when the last step looked at F(x_t).
+
+    With samples that grow it is ∇f_t(x_t), paid for where the sample is a new one.
+    """
+
+    nested: Nested | None = None
 
     def check(self, n: int | None) -> None:
         needs_finite_sum(self, n)
 
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        return self._at(sum, x, both(sum.all()))
+        return self._at(sum, x, draw, True)
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
-        return self._at(sum, x, Cost(0, 0))
-
-    def _at(self, sum: Sum, x: Array, cost: Cost) -> Estimate:
         assert isinstance(sum, LinearSum)
-        g = sum.recent.at(x).grad
-        return Estimate(g, OnlyG(g), cost)
+        return self._at(sum, x, draw, self.nested is not None and self.nested.grew(draw.t, sum))
+
+    def _at(self, sum: Sum, x: Array, draw: Draw, new: bool) -> Estimate:
+        assert isinstance(sum, LinearSum)
+        f = sum if self.nested is None else self.nested.sum(sum, draw)
+        g = f.recent.at(x).grad
+        return Estimate(g, OnlyG(g), both(f.all()) if new else Cost(0, 0))

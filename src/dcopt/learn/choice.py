@@ -40,10 +40,8 @@ def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Cho
     if loss.curvature[0] == loss.curvature[1]:
         return [Choice("gram", "dca", f"{d} features: their Gram matrix is cheap, and is all of the curvature"), _LOCAL]
     gram = Choice("gram", exact, f"{d} features: their Gram matrix is cheap")
-    # For softmax the local metric knows only a bound; otherwise it needs a tenth of the passes and of the time, and the
-    # critical points where paths end are as good (on a9a, w8a and mushrooms now one is lower, now the other).
-    if loss.labels == "class":
-        return [gram, _LOCAL]
+    # The local metric needs a tenth of the passes and of the time, and the critical points where paths end are as good
+    # (on a9a, w8a and mushrooms now one is lower, now the other).
     return [_LOCAL, gram]
 
 

@@ -45,6 +45,11 @@ class Softmax(Loss):
         q = xp.max(_probabilities(xp, z), axis=-1)
         return q * xp.clip(2.0 * (1.0 - q), 0.0, 1.0)
 
+    def cross(self, z: Array, i: int, j: int) -> Array:
+        """∂²ϕ/∂zᵢ∂zⱼ = pᵢ ([i = j] − pⱼ)"""
+        p = _probabilities(namespace(z), z)
+        return p[..., i] * ((i == j) - p[..., j])
+
 
 def _probabilities(xp: Array, z: Array) -> Array:
     """pⱼ = exp(zⱼ) / Σ exp(z): shifted by the largest, so that nothing overflows"""

@@ -16,8 +16,7 @@ from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .parts import Parts, parts, separable
 
 _FIRST = 32  # passes before the gradient is computed afresh
-_STEPS = 20  # of Newton's method, which ends sooner where it ends at all
-SMALL = 256  # coordinates: there it is tried before anything has to be compiled
+SMALL = 1024  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
     """
     if p.rows:
         return None
-    out, steps = x.copy(), _STEPS if len(x) <= SMALL else 1
+    out, steps = x.copy(), 20 if len(x) <= 256 else 8 if len(x) <= SMALL else 1  # where it ends at all it ends soon
     with _blas().limit(limits=1):
         for i in range(x.shape[1]):
             one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)

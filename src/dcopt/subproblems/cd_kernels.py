@@ -88,8 +88,13 @@ def descend(
     passes: int,
     tol: float,
 ) -> int:
-    """Passes done on ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x), in place; g = Qx − b is kept up to date. Stops at a distance of tol."""
+    """Passes done on ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x), in place; g = Qx − b is kept up to date. Stops at a distance of tol.
+
+    Q is d × d, the same for every column of x, or dk × dk, for r1 over rows: then a row goes to the minimizer of a
+    model whose curvature h, the Frobenius norm of its block of Q, is above that of the block.
+    """
     d, k = x.shape
+    full = Q.shape[0] != d
     active = np.ones(d, np.bool_)
     new, step = np.empty(k), np.empty(k)
     whole = True
@@ -101,6 +106,12 @@ def descend(
             if not (whole or active[j]):
                 continue
             h = Q[j, j]
+            if full:
+                h = 0.0
+                for i in range(k):
+                    for l in range(k):
+                        h += Q[j * k + i, j * k + l] ** 2
+                h = math.sqrt(h)
             if rows:
                 size = 0.0
                 for i in range(k):
@@ -122,7 +133,12 @@ def descend(
                     moved = True
                     most = max(most, abs(step[i]) * (h + m[j, i]))
                     x[j, i] = new[i]
-            if moved:
+            if moved and full:
+                for i in range(k):
+                    for l in range(d):
+                        for o in range(k):
+                            g[l, o] += Q[j * k + i, l * k + o] * step[i]
+            elif moved:
                 for l in range(d):
                     q = Q[j, l]
                     for i in range(k):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..convex import Convex
+from ..draw import Draw
+from ..losses import Softmax
+from ..nested import Nested
 from ..problem import Problem
 from ..regularizers import Regularizer
 from ..sums import Cost, LinearSum
@@ -34,15 +37,25 @@ class Local:
     """
 
     P: Problem
+    nested: Nested | None = None
+    f: LinearSum | None = None  # what this step sees, if not all of P.f
     sigma: float = 0.1
     grow: float = 3.0
     ridge: float = 1e-4  # μ, as a share of the mean of the diagonal
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
     most: int = 1000
+    most_full: int = 2048
+
+    def at(self, draw: Draw) -> Local:
+        """The solver of step t, which sees what the estimator sees."""
+        if self.nested is None:
+            return self
+        assert isinstance(self.P.f, LinearSum)
+        return replace(self, nested=None, f=self.nested.sum(self.P.f, draw))
 
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
-        f = self.P.f
+        f = self.P.f if self.f is None else self.f
         assert isinstance(f, LinearSum)
         u = np.asarray(y - G.grad(warm), np.float64)  # w − ∇f(x)
         p, shape = parts(r, warm.shape), warm.shape
@@ -57,7 +70,7 @@ class Local:
             return nowhere(warm, one)
         if start == 0.0:  # critical: it stays, and the look that found it is paid
             return Inner(warm, 0.0, 0, one)
-        Q = f.a.gram(_weights(f, here.z), columns) / f.n
+        Q = self._metric(f, here.z, columns)
         Q[np.diag_indices(len(Q))] += self.ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
         slack, tau = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0
@@ -71,10 +84,22 @@ class Local:
             value = there.value + self.P.r.value(trial)
             if np.isnan(value):
                 return nowhere(warm, cost)
-            if value <= F - 0.5 * self.sigma * tau * float(np.sum(step * (Q @ step))) + slack:
+            if value <= F - 0.5 * self.sigma * tau * float(np.sum(step * _times(Q, step))) + slack:
                 return Inner(trial, 0.0, looks, cost)
             tau *= self.grow
         return Inner(warm, 0.0, looks, cost)
+
+    def _metric(self, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Q without its ridge; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
+        k = f.classes[0] if f.classes else 1
+        if not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
+            return np.asarray(f.a.gram(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
+        Q = np.empty((len(columns), k, len(columns), k))
+        for i in range(k):
+            for j in range(i + 1):
+                Q[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
+                Q[:, j, :, i] = Q[:, i, :, j]
+        return Q.reshape(len(columns) * k, len(columns) * k)
 
     def _columns(self, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first."""
@@ -100,14 +125,23 @@ def _distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64
     return np.asarray(np.linalg.norm(away, axis=1))
 
 
-def _weights(f: LinearSum, z: Array) -> NDArray[np.float64]:
-    bend = np.abs(np.asarray(f.loss.bend(z, f.labels), np.float64))
-    return bend if f.weights is None else bend * np.asarray(f.weights, np.float64)
+def _weights(f: LinearSum, bend: Array) -> NDArray[np.float64]:
+    bend = np.asarray(bend, np.float64)
+    bend = np.abs(bend) if f.loss.curvature[0] < 0.0 else bend
+    return np.asarray(bend if f.weights is None else bend * f.weights, np.float64)
+
+
+def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """Qv, with the same Q for every column of v or with one for all of its entries."""
+    return np.asarray(Q @ v if len(Q) == len(v) else (Q @ v.ravel()).reshape(v.shape))
 
 
 def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
     """Newton's method where that is cheap, coordinate descent from x, then the linear system of its active entries."""
-    b = Q @ x + u
+    if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
+        c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
+        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol).reshape(x.shape)
+    b = _times(Q, x) + u
     if len(x) <= SMALL and (quick := newton(Q, b, x, p)) is not None and _residual(Q, b, quick, p) <= tol:
         return quick
     Q = np.ascontiguousarray(Q)
@@ -121,5 +155,5 @@ def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: f
 
 
 def _residual(Q: NDArray[Any], b: NDArray[Any], v: NDArray[Any], p: Parts) -> float:
-    off = _distances(b - Q @ v, v, p)
+    off = _distances(b - _times(Q, v), v, p)
     return float(np.sqrt(np.sum(off * off)))

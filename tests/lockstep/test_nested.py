@@ -1,0 +1,151 @@
+"""dca-nested: dca-local on samples that grow, each step a function of (seed, t); "auto" takes it where it fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import dcopt
+from dcopt.draw import Draw
+from dcopt.nested import Nested
+from dcopt.regularizers import L1, MCP, SCAD, Exponential
+from dcopt.sums import LinearSum
+
+N, D = 4000, 8
+
+
+def data(seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.7)
+    z = X @ np.where(np.arange(D) % 3 == 0, 2.0, 0.0)
+    return X, np.where(z + rng.logistic(size=N) > 0, 1.0, -1.0)
+
+
+def problem(sparse: bool = False, loss: str = "squared-sigmoid", **options: Any) -> dcopt.Problem:
+    X, y = data()
+    r = options.pop("regularizer", Exponential(lam=0.002, alpha=5.0))
+    return dcopt.erm(csr_array(X) if sparse else X, y, loss, r, **options)
+
+
+def linear(P: dcopt.Problem) -> LinearSum:
+    assert isinstance(P.f, LinearSum)
+    return P.f
+
+
+def test_samples_are_nested_and_a_function_of_the_seed() -> None:
+    u = Draw(7, 0).each(N)
+    sizes = [int(np.sum(u < s)) for s in (1 / 16, 1 / 4, 1 / 2)]
+    assert all(abs(m - s * N) < 5 * np.sqrt(s * N) for m, s in zip(sizes, (1 / 16, 1 / 4, 1 / 2), strict=True))
+    assert np.array_equal(u, Draw(7, 0).each(N)) and not np.array_equal(u, Draw(8, 0).each(N))
+    P = problem()
+    f, grows = linear(P), Nested()
+    seen = [grows.sum(f, Draw(7, t)).n for t in range(9)]
+    assert seen == [sizes[0]] * 3 + [sizes[1]] * 2 + [sizes[2]] * 2 + [N] * 2
+    assert grows.sum(f, Draw(7, 1)) is grows.sum(f, Draw(7, 2)) and grows.sum(f, Draw(7, 20)) is f
+    assert [t for t in range(9) if grows.grew(t, f)] == [0, 3, 5, 7]
+    few = linear(dcopt.erm(np.eye(40), np.arange(40) % 2))
+    assert grows.share(0, few) == 1.0  # chance would choose among the columns
+
+
+def test_gradients_and_cost_are_those_of_the_sample() -> None:
+    P = problem()
+    f, states = linear(P), list(islice(dcopt.iterate(P, "dca-nested", seed=7), 10))
+    x, spent = np.zeros(D), 0
+    for t, state in enumerate(states):
+        part = f if t >= 7 else f.part(7, (1 / 16, 1 / 4, 1 / 2)[0 if t < 3 else 1 if t < 5 else 2])
+        np.testing.assert_allclose(state.memory.g, part.all().grad(x), rtol=1e-13, atol=1e-16)
+        paid = state.spent.gradients - spent
+        first = part.n if t in (0, 3, 5, 7) else 0
+        assert (paid - first) % part.n == 0 and (paid - first) // part.n >= 1  # a look for every trial
+        x, spent = state.x, state.spent.gradients
+
+
+def test_every_step_lowers_f_of_its_sample_and_in_the_end_F() -> None:
+    P = problem(sparse=True)
+    f, x, grows = linear(P), np.zeros(D), Nested()
+    for t, state in enumerate(islice(dcopt.iterate(P, "dca-nested", seed=3), 16)):
+        part = grows.sum(f, Draw(3, t)).all()
+        before, after = (part.value_grad(v)[0] + P.r.value(v) for v in (x, state.x))
+        assert after <= before + 1e-15
+        x = state.x
+
+
+@pytest.mark.parametrize("r", [L1(lam=0.01), SCAD(lam=0.02), MCP(lam=0.02)], ids=lambda r: type(r).__name__)
+def test_the_end_is_certified_on_all_rows(r: Any) -> None:
+    P = problem(loss="logistic", regularizer=r, intercept=True)
+    res = dcopt.solve(P, "dca-nested", tol=1e-8, measure="criticality", passes=200, seed=1)
+    assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-8
+    if isinstance(r, L1):
+        other = dcopt.solve(P, "dca-local", tol=1e-9, measure="criticality", passes=200)
+        assert np.abs(res.x - other.x).max() < 1e-6
+
+
+def test_it_goes_on_from_any_state_to_the_same_bits() -> None:
+    states = list(islice(dcopt.iterate(problem(), "dca-nested", seed=3), 12))
+    for cut in (1, 2, 4, 6, 9):
+        again = list(islice(dcopt.iterate(problem(), "dca-nested", seed=3, state=states[cut]), 11 - cut))
+        assert all(
+            np.array_equal(a.x, b.x) and a.spent == b.spent for a, b in zip(states[cut + 1 :], again, strict=True)
+        )
+
+
+def test_a_checkpoint_of_auto_is_one_of_what_it_took(tmp_path: Any) -> None:
+    whole = dcopt.solve(problem(), "auto", steps=12, seed=5)
+    path = tmp_path / "run.ckpt"
+    dcopt.solve(problem(), "auto", steps=4, seed=5, checkpoint=path, every=0)
+    again = dcopt.resume(path, problem(), "auto", steps=12)
+    assert np.array_equal(again.x, whole.x) and again.spent == whole.spent and whole.method == "dca-nested"
+
+
+def test_auto_says_what_it_took_and_why() -> None:
+    X, y = data()
+    pairs = SCAD(lam=0.1, groups=[[2 * k, 2 * k + 1] for k in range(D // 2)])
+    took = {
+        "dca-nested": problem(),
+        "dca-local": dcopt.erm(X[:60], y[:60], "logistic", SCAD(lam=0.1)),
+        "pdcae": dcopt.erm(X, y, "logistic", SCAD(lam=0.1), decomposition="gram"),
+        "dca": dcopt.erm(X, y, "squared-sigmoid", pairs),
+        "dca-page": dcopt.erm(np.vstack((X, X)), np.concatenate((y, y)), "squared-sigmoid", pairs),
+    }
+    for name, P in took.items():
+        res = dcopt.solve(P, "auto", steps=2, seed=0)
+        assert res.method == name and res.notes[0].startswith(f"auto took {name}: ") and res.notes[0] in str(res)
+        same = dcopt.solve(P, name, steps=2, seed=0)
+        assert np.array_equal(res.x, same.x) and same.notes == ()
+    with pytest.raises(dcopt.BadSettings, match="auto"):
+        dcopt.solve(problem(), "automatic")
+
+
+@pytest.mark.parametrize("groups", [None, "rows"])
+def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
+    """The model of a step is exact to second order: F falls as it says, up to a cubic term."""
+    from dcopt.subproblems.local import Local
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = np.argmax(X[:, :3] + rng.gumbel(size=(300, 3)), axis=1)
+    P = dcopt.erm(X, y, "softmax", L1(lam=0.01, groups=groups))
+    f, x = linear(P), 0.3 * rng.normal(size=(5, 3))
+    Q = Local(P)._metric(f, f.a.dot(x), np.arange(5))
+    for _ in range(5):
+        v = rng.normal(size=(5, 3))
+        t = 1e-4
+        bend = np.sum(v * (f.all().grad(x + t * v) - f.all().grad(x - t * v))) / (2 * t)
+        np.testing.assert_allclose(v.ravel() @ Q @ v.ravel(), bend, rtol=1e-6)
+    few = Local(P, most_full=10)  # too large for that: the bound, one metric for all classes
+    bound = few._metric(f, f.a.dot(x), np.arange(5))
+    assert bound.shape == (5, 5)
+    assert np.linalg.eigvalsh(np.kron(bound, np.eye(3)) - Q).min() > -1e-12
+    for solver in (Local(P), few):
+        local = dcopt.METHODS["dca-local"]
+        method = replace(local, name="m", subsolver=lambda P, s=solver: s)
+        res = dcopt.solve(P, method, tol=1e-8, measure="criticality", passes=400)
+        assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-8
+        steps = res.steps if solver is few else None
+        fast = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=400).steps
+        assert steps is None or fast < steps
