@@ -149,7 +149,7 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
     if p.rows:
         return None
     out, steps = x.copy(), 20 if len(x) <= 256 else 8 if len(x) <= SMALL else 1  # where it ends at all it ends soon
-    with _blas().limit(limits=1):
+    with one_thread():
         for i in range(x.shape[1]):
             one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
             if one is None:
@@ -158,9 +158,13 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
     return out
 
 
+def one_thread() -> Any:
+    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer."""
+    return _blas().limit(limits=1)
+
+
 @cache
 def _blas() -> Any:
-    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")

@@ -14,10 +14,10 @@ from ..losses import Softmax
 from ..nested import Nested
 from ..problem import Problem
 from ..regularizers import Regularizer
-from ..sums import Cost, LinearSum
+from ..sums import Cost, LinearSum, Seen
 from ..xp import Array
 from .base import Inner, nowhere
-from .cd import SMALL, kernel, newton
+from .cd import SMALL, kernel, newton, one_thread
 from .parts import Parts, parts
 
 
@@ -29,7 +29,8 @@ class Local:
 
         F(x⁺) ≤ F(x) − σ/2 τ ⟨x⁺ − x, Q (x⁺ − x)⟩,
 
-    which holds for every τ that makes G_x majorize f along the step, so that the search ends. Only the
+    which holds for every τ that makes G_x majorize f along the step, so that the search ends. Before τ = 1 it tries the
+    curvature of F itself in the place of Q, as far as that is positive definite: near the end Newton's step. Only the
     coordinates move that are not 0 or have to leave 0 (at most `most` new ones): the others stay where the program
     on all coordinates might move them later, and the certificate, which knows all of them, says when that is over.
     Every look at F is a pass, and gives the next gradient too (`Revisited`). The residual is said to be 0: the
@@ -73,9 +74,9 @@ class Local:
         Q = self._metric(f, here.z, columns)
         Q[np.diag_indices(len(Q))] += self.ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
-        slack, tau = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0
+        slack, tau, M = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0, self._bent(Q, here, x, columns, p)
         for looks in range(1, self.trials + 1):
-            new = _program(tau * Q, x[columns], u[columns], few, self.share * start)
+            new = _program(tau * M, x[columns], u[columns], few, self.share * start)
             v = x.copy()
             v[columns] = new
             trial = v.reshape(shape).astype(warm.dtype)
@@ -84,9 +85,11 @@ class Local:
             value = there.value + self.P.r.value(trial)
             if np.isnan(value):
                 return nowhere(warm, cost)
-            if value <= F - 0.5 * self.sigma * tau * float(np.sum(step * _times(Q, step))) + slack:
+            if value <= F - 0.5 * self.sigma * tau * float(np.sum(step * _times(M, step))) + slack:
                 return Inner(trial, 0.0, looks, cost)
-            tau *= self.grow
+            if M is Q:
+                tau *= self.grow
+            M = Q
         return Inner(warm, 0.0, looks, cost)
 
     def _metric(self, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -100,6 +103,29 @@ class Local:
                 Q[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
                 Q[:, j, :, i] = Q[:, i, :, j]
         return Q.reshape(len(columns) * k, len(columns) * k)
+
+    def _bent(
+        self, Q: NDArray[Any], seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts
+    ) -> NDArray[np.float64]:
+        """Q − θE, E = (2/N) Σ w_i (φ'')₋ a_i a_iᵀ + diag r2''(x): ∇²F on its smooth piece for the largest θ ≤ 1 that
+        leaves it positive definite. Q itself far from the end (a sample), and for rows.
+        """
+        f, r = self.P.f, self.P.r
+        assert isinstance(f, LinearSum)
+        if p.rows or self.f not in (None, f) or (r.L2 == 0.0 and f.loss.curvature[0] >= 0.0):
+            return Q
+        near = 1e-5 * np.abs(x)
+        up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))
+        bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
+        E = np.diag(np.maximum(bend.ravel() if len(Q) == bend.size else bend.min(axis=1), 0.0))
+        if f.loss.curvature[0] < 0.0:
+            E += 2.0 * f.a.gram(_weights(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)), columns) / f.n
+        with one_thread():
+            for theta in (1.0, 0.5, 0.25):
+                M = Q - theta * E
+                if np.all(np.diagonal(M) > 0.05 * np.diagonal(Q)) and _positive(M):
+                    return M
+        return Q
 
     def _columns(self, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first."""
@@ -129,6 +155,14 @@ def _weights(f: LinearSum, bend: Array) -> NDArray[np.float64]:
     bend = np.asarray(bend, np.float64)
     bend = np.abs(bend) if f.loss.curvature[0] < 0.0 else bend
     return np.asarray(bend if f.weights is None else bend * f.weights, np.float64)
+
+
+def _positive(M: NDArray[Any]) -> bool:
+    try:
+        np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
