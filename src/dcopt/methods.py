@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from .constants import smoothness
-from .convex import Gram, Mean, variance_smoothness
+from .convex import Majorizer, Mean
 from .errors import CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
 from .nested import Nested
@@ -78,19 +78,18 @@ class Method:
             P = P.shift(_needed_shift(P, estimator))  # a general G need not leave PAGE the descent that (S) has
         if P.f is None and isinstance(estimator, SAGA):
             estimator = replace(estimator, quadratic="outside")  # the h_i are given: nothing to put inside
-        if isinstance(P.G, Gram) and isinstance(P.f, LinearSum):
-            P = replace(P, G=P.G.scaled(self._steady(P.G, P.f, estimator)))
+        if isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum):
+            P = replace(P, G=P.G.steady(P.f, self._noise(estimator)))
         return P, estimator
 
-    def _steady(self, G: Gram, f: LinearSum, estimator: Estimator) -> float:
-        """τ for which steps in the metric τQ descend: with PAGE, ρ/2 − sℓ = ρ/4, ρ = 2τ − 1, ℓ = L_v in that metric."""
+    def _noise(self, estimator: Estimator) -> float:
+        """s of the estimators that are known to descend in the metric of a majorizer."""
+        if isinstance(estimator, PAGE):
+            return spread(estimator.p, estimator.b_small)
         if isinstance(estimator, Full | Extrapolated):
-            return 1.0
-        if not isinstance(estimator, PAGE):
-            why = "its batches are not known to be large enough for the metric of a Gram matrix"
-            raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
-        noise = spread(estimator.p, estimator.b_small)
-        return 1.0 if noise == 0.0 else max(1.0, 0.5 + 2.0 * noise * variance_smoothness(f, G))
+            return 0.0
+        why = "its batches are not known to be large enough for a metric that is made of the data"
+        raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
 
 
 def _needed_shift(P: Problem, page: PAGE) -> float:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from . import theory
+from .constants import Constants
+from .convex import Majorizer
 from .data import check
 from .draw import Draw
 from .errors import BadSettings, pick, require_number
@@ -67,6 +70,7 @@ class Plan:
     T: int
     D0: float
     x0: Any = None  # where D0 and sigma were taken; None: zeros
+    tau: float | None = None  # of a G that majorizes f, where the theorem is taken in its metric
 
     def __repr__(self) -> str:
         return f"Plan({self.mode}, {self.setting}, E {self.measure} <= {self.eps:g}, T={self.T}, {self.estimator!r})"
@@ -152,11 +156,14 @@ def plan(
         raise BadSettings("measure", measure, "'gap': r2 is not smooth, and the criticality theorems need L_r2")
     if P.n is None and setting == "finite-sum":
         raise BadSettings("setting", setting, "'online': the problem is a stream")
-    scene, known = _scene(P)
+    make = {"certified": _certified, "practical": _practical, "paper": _printed}[mode]
+    own = isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum)
+    if own and measure == "gap" and setting == "finite-sum" and mode != "paper":
+        return replace(_in_own_metric(P, make, eps, _D0(P, D0, x0)), x0=x0)
+    scene, known = _scene(P, P.constants)
     known += _D0(P, D0, x0)
     if setting == "online":
         known += _sigma(P, sigma, x0)
-    make = {"certified": _certified, "practical": _practical, "paper": _printed}[mode]
     return replace(make(P, scene, known, eps, measure, setting), x0=x0)
 
 
@@ -165,6 +172,17 @@ def value_of(known: tuple[Known, ...], name: str) -> float:
 
 
 # ---- the three modes
+
+
+def _in_own_metric(P: Problem, make: Callable[..., Plan], eps: float, D0: tuple[Known, ...]) -> Plan:
+    """Theorem C for a G = τ/2 ⟨x, Qx⟩ that majorizes f, in the metric of Q: the gap is the same there."""
+    assert isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum)
+    b_small = theory.root(P.f.n)
+    P = replace(P, G=P.G.steady(P.f, theory.spread(1.0 / b_small, b_small)))  # as dca-page takes it
+    assert isinstance(P.G, Majorizer) and P.own_constants is not None
+    scene, known = _scene(P, P.own_constants, _OWN)
+    remark = "the gap is that of G = τ/2 ⟨x, Qx⟩, and the theorem is taken in the metric of Q, where κ is τ"
+    return replace(make(P, scene, known + D0, eps, "gap", "finite-sum"), P=P, tau=P.G.tau, remarks=(remark,))
 
 
 def _certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
@@ -249,7 +267,8 @@ def _plan(
     b: int | None,
     remarks: tuple[str, ...] = (),
 ) -> Plan:
-    P = P.shift(eta) if eta else P.fixed()
+    # a shifted majorizer is a quadratic like any other, whose τ no method raises
+    P = P.shift(eta) if eta or isinstance(P.G, Majorizer) else P.fixed()
     kappa = getattr(P.G, "kappa", None)
     a = None if math.isnan(o.a) else o.a
     return Plan(
@@ -260,17 +279,27 @@ def _plan(
 # ---- the constants
 
 
-def _scene(P: Problem) -> tuple[Scene, tuple[Known, ...]]:
-    c = P.constants
-    lanczos = "Lanczos on the rows, rounded up by 1e-6" if P.n is not None else c.how
-    origin = {
-        "rho_phi": "strong convexity of G plus that of r1",
-        "rho_H": "κ − L̄",
-        "L_H": "κ + m_f",
-        "L": "κ + the largest negative curvature of any f_i",
-        "L_v": lanczos,
-        "L_r2": "from r",
-    }
+_ORIGIN = {
+    "rho_phi": "strong convexity of G plus that of r1",
+    "rho_H": "κ − L̄",
+    "L_H": "κ + m_f",
+    "L": "κ + the largest negative curvature of any f_i",
+    "L_v": "Lanczos on the rows, rounded up by 1e-6",
+    "L_r2": "from r",
+}
+_OWN = {
+    "rho_phi": "τ, plus what r1 has of it in the metric of Q",
+    "rho_H": "τ − L̄, L̄ = sup φ'' / sup|φ''| in the metric of Q",
+    "L_H": "τ + m_f, m_f = −inf φ'' / sup|φ''|",
+    "L": "√(L_H² + L_v²)",
+    "L_v": "the largest eigenvalue of the rows in the metric of Q",
+    "L_r2": "from r, over the least eigenvalue of Q",
+}
+
+
+def _scene(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tuple[Scene, tuple[Known, ...]]:
+    if P.n is None:
+        origin = origin | {"L_v": c.how}
     known = []
     for name, how in origin.items():
         value = getattr(c, name)
@@ -278,12 +307,12 @@ def _scene(P: Problem) -> tuple[Scene, tuple[Known, ...]]:
             raise BadSettings(f"H.{name}", None, "a number: the planner needs it, and cannot compute it for this H")
         if value is not None and not math.isfinite(value):
             raise BadSettings(name, value, "a finite number")
-        given = c.smoothness is None and name not in ("rho_phi", "L_r2")
+        given = origin is not _OWN and c.smoothness is None and name not in ("rho_phi", "L_r2")
         known.append(Known(name, value, "given with H" if given else how))
     if c.smoothness is not None:
         s = c.smoothness
         known += [Known("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
-        known += [Known("Lbar", s.Lbar, lanczos), Known("m_f", s.m_f, lanczos)]
+        known += [Known("Lbar", s.Lbar, origin["L_v"]), Known("m_f", s.m_f, origin["L_v"])]
     assert c.L_H is not None and c.L is not None and c.L_v is not None
     n = math.inf if P.n is None else float(P.n)
     return Scene(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(known)

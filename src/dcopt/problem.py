@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .constants import Constants, Smoothness, majorizing_kappa, smoothness
-from .convex import Convex, Gram, ScaledIdentity, majorizing_gram
+from .convex import Convex, Majorizer, ScaledIdentity, majorizing_diagonal, majorizing_gram, variance_smoothness
 from .data import check
 from .data.intercept import WithIntercept
 from .errors import BadInput, BadSettings, CannotSolve, pick, require_number
@@ -94,9 +94,17 @@ class Problem:
         """F(x)"""
         return self.examine(check.point(x, self.shape, np.float64, "x")).F
 
-    def examine(self, x: Array) -> Point:
-        """F and the linear term at x, from all components (of a stream: from the held-out sample)."""
-        value, g = self.known.all().value_grad(x)
+    def examine(self, x: Array, remember: bool = False) -> Point:
+        """F and the linear term at x, from all components (of a stream: from the held-out sample).
+
+        `remember`: from memory where x is the last point that was looked at, the same numbers.
+        """
+        f = self.f
+        if remember and isinstance(f, LinearSum) and f.recent.knows(x):
+            seen = f.recent.at(x)
+            value, g = seen.value, seen.grad
+        else:
+            value, g = self.known.all().value_grad(x)
         w = self.r.subgrad(x)
         if self.f is None:
             own = self.G.value(x) - 0.5 * self.eta * float(namespace(x).sum(x * x))
@@ -120,8 +128,20 @@ class Problem:
         # h_i has its curvature in [κ − L_f, κ + m_i], H in [κ − L̄, κ + m_f]; E‖Z‖² = ‖EZ‖² + Var ties them together
         L_H = max(G.L + s.m_f, s.Lbar - G.rho)
         L = min(max(G.L + s.m_i, s.L_f - G.rho), math.hypot(L_H, s.L_v))
-        rho_H = max(G.rho - s.Lbar, 0.0) if isinstance(G, Gram) else G.rho - s.Lbar  # Q − ∇²f ⪰ 0 in any case
+        rho_H = max(G.rho - s.Lbar, 0.0) if isinstance(G, Majorizer) else G.rho - s.Lbar  # Q − ∇²f ⪰ 0
         return Constants(G.rho + r.rho, rho_H, L_H, L, s.L_v, r.L2, s, how)
+
+    @cached_property
+    def own_constants(self) -> Constants | None:
+        """The constants in the metric ‖x‖² = ⟨x, Qx⟩ of a G = τ/2 ⟨x, Qx⟩ that was made to majorize f, else None."""
+        G, r, f = self.G, self.r, self.f
+        if not (isinstance(G, Majorizer) and isinstance(f, LinearSum)):
+            return None
+        low, high = f.loss.curvature
+        steep = max(high, -low)
+        L_H, L_v = G.tau + max(0.0, -low) / steep, G.tau * variance_smoothness(f, G)
+        L_r2 = None if r.L2 is None else r.L2 * G.tau / G.rho
+        return Constants(G.tau * (1.0 + r.rho / G.L), G.tau - high / steep, L_H, math.hypot(L_H, L_v), L_v, L_r2)
 
     def tolerance(self, x: Array, prev: Array | None, y: Array) -> float:
         """The residual ξ to which the next convex program is solved: ξ ≤ max(inner_tol, 0.1 ρ_φ ‖x − prev‖).
@@ -173,7 +193,7 @@ def erm(
     sample_weight: Any = None,
     concave_step: Literal["dca", "reweighted"] = "dca",
 ) -> Problem:
-    """F(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, y_i) + r(x), in form (S): h_i = G − f_i with G = κ/2 ‖x‖² or ½⟨x, Qx⟩.
+    """F(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, y_i) + r(x), in form (S): h_i = G − f_i with G = κ/2 ‖x‖², ½⟨x, Dx⟩ or ½⟨x, Qx⟩.
 
     Parameters
     ----------
@@ -181,8 +201,10 @@ def erm(
         are used as they are, not copied: do not write into them while the problem is in use
     y : (N,) labels: two classes, more (softmax, x is (d, c)), or real targets, as the loss wants
     loss, regularizer : a registered name or an instance
-    decomposition : "scalar", whose step is a prox; or "gram", Q = sup|φ''| AᵀWA/N plus a ridge of 1e-8 of its diagonal,
-        whose step is coordinate descent on Q: far fewer steps, for d up to a few thousand (8 d² bytes, at most 2 GiB)
+    decomposition : "scalar", whose step is a prox; "diagonal", D_jj = sup|φ''| (1/N) Σ w_i |a_ij| ‖a_i‖₁, whose step is
+        a prox with a length for every feature: rare features move further, for any d; or "gram", Q = sup|φ''| AᵀWA/N
+        plus a ridge of 1e-8 of its diagonal, whose step is coordinate descent on Q: far fewer steps, for d up to a few
+        thousand (8 d² bytes, at most 2 GiB)
     kappa : float, default L_f = sup|φ''| max w_i ‖a_i‖², times what the method asks for
     intercept : append an unpenalised column of ones; its coefficient is the last entry (row) of x
     sample_weight : (N,) weights ≥ 0, scaled to mean 1
@@ -196,9 +218,9 @@ def erm(
     >>> P.value(np.zeros(2))
     0.25
     """
-    pick("decomposition", decomposition, ("scalar", "gram"))
-    if decomposition == "gram" and kappa is not None:
-        raise BadSettings("kappa", kappa, 'None with decomposition="gram": Q is sup|φ\'\'| AᵀWA/N')
+    pick("decomposition", decomposition, ("scalar", "diagonal", "gram"))
+    if decomposition != "scalar" and kappa is not None:
+        raise BadSettings("kappa", kappa, f'None with decomposition="{decomposition}": the data say what majorizes')
     pick("concave_step", concave_step, ("dca", "reweighted"))
     phi, r = as_loss(loss), as_regularizer(regularizer)
     rows = check.as_rows(X)
@@ -214,6 +236,8 @@ def erm(
     if decomposition == "gram":
         G = majorizing_gram(f)  # equal columns share a coefficient to the accuracy of the ridge, not beyond
         return Problem(G, r=r, f=f, classes=classes, inner_tol=max(1e-10, G.least))
+    if decomposition == "diagonal":
+        return Problem(majorizing_diagonal(f), r=r, f=f, classes=classes)
     if kappa is None:
         return Problem(ScaledIdentity(majorizing_kappa(f)), r=r, f=f, tunable=True, classes=classes)
     return Problem(ScaledIdentity(kappa), r=r, f=f, classes=classes)

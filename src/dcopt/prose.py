@@ -25,6 +25,10 @@ def paragraph(plan: Plan) -> str:
     b = "b = N" if plan.b is None else f"b = {plan.b}"
     raised = f" (raised by η = {plan.eta:.4g})" if plan.eta else ""
     kappa = "" if plan.kappa is None else f", κ = {plan.kappa:.5g}{raised}"
+    if plan.kappa is None and raised:
+        kappa = f", η = {plan.eta:.4g} added to G"
+    if plan.tau is not None:
+        kappa = f", τ = {plan.tau:.5g}"
     a = "" if plan.a is None else f", γ = {plan.gamma:.4g}, a = {plan.a:.4g}"
     last = "x_1 … x_T" if plan.measure == "criticality" else "x_0 … x_{T−1}"
     passes = "" if plan.P.n is None else f" = {plan.gradients / plan.P.n:.3g} passes"

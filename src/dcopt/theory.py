@@ -93,6 +93,11 @@ def spread(p: float, b_small: int) -> float:
     return math.sqrt((1 - p) / (p * b_small))
 
 
+def steady(theta: float) -> float:
+    """τ ≥ 1 with a = ρ/2 − Θ ≥ ρ/4 where κ = τ, L̄ = 1 and ρ = 2τ − 1: τ = ½ + 2Θ."""
+    return max(1.0, 0.5 + 2.0 * theta)
+
+
 # ---- steps for an accuracy
 
 

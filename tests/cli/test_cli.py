@@ -56,6 +56,15 @@ def test_plan_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert numbers["compare"]["cheapest"] == plan.compare().cheapest.method
 
 
+def test_plan_with_another_decomposition() -> None:
+    words = ("plan", "breast_cancer", "--normalize", "--eps", "0.1", "--decomposition", "diagonal")
+    numbers = json.loads(run(*words, "--json").stdout)
+    X, y = dcopt.load_dataset("breast_cancer", normalize=True)
+    plan = dcopt.plan(dcopt.erm(X, y, decomposition="diagonal"), eps=0.1)
+    assert (numbers["T"], numbers["tau"], numbers["kappa"]) == (plan.T, plan.tau, None)
+    assert f"τ = {plan.tau:.5g}" in " ".join(run(*words).stdout.split())
+
+
 def test_reproduce_shows_the_claims_and_the_report(tmp_path: Path) -> None:
     done = run("reproduce", "gap", "binary", "--out", str(tmp_path), "--jobs", "3", code=FAKE)
     assert done.returncode == 0, done.stderr

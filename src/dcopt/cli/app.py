@@ -149,6 +149,12 @@ def plan(
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Scale every row to norm 1.", rich_help_panel=PROBLEM)
     ] = False,
+    decomposition: Annotated[
+        str,
+        typer.Option(
+            help="G: scalar, diagonal or gram.", autocompletion=names.decompositions, rich_help_panel=PROBLEM
+        ),
+    ] = "scalar",
     compare: Annotated[
         bool, typer.Option("--compare", help="Predict the cost of every method of Table I too.")
     ] = False,
@@ -164,7 +170,7 @@ def plan(
     from .plan import explain
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
-    explain(context.obj, data, loss, penalty, set or [], normalize, compare, **asked)
+    explain(context.obj, data, loss, penalty, set or [], normalize, compare, decomposition, **asked)
 
 
 @app.command()

@@ -28,6 +28,7 @@ def among(names: Iterable[str]) -> Callable[[str], list[str]]:
 
 cases = among(("finite-sum", "online"))
 datasets = among(DATASETS)
+decompositions = among(("scalar", "diagonal", "gram"))
 experiments = among(EXPERIMENTS)
 losses = among(LOSSES)
 measures = among(("gap", "criticality"))

@@ -13,7 +13,7 @@ from ..regularizers import REGULARIZERS, Regularizer
 from .names import DATASETS, settings_of
 from .terminal import Terminal
 
-NUMBERS = "mode setting measure eps b_small p gamma kappa eta a T D0 gradients paper_gradients bytes output".split()
+NUMBERS = "mode setting measure eps b_small p gamma kappa eta tau a T D0 gradients paper_gradients bytes output".split()
 
 
 def explain(
@@ -24,15 +24,16 @@ def explain(
     settings: list[str],
     normalize: bool,
     compare: bool,
+    decomposition: str,
     **asked: Any,
 ) -> None:
     """The plan as prose, with the comparison of all methods behind it if asked; as JSON, its numbers."""
     load = load_dataset if data in DATASETS else load_libsvm
     X, y = load(data, normalize=normalize)
     r = regularizer_with(penalty, settings)
-    chosen = plan(erm(X, y, loss, r), **asked)
+    chosen = plan(erm(X, y, loss, r, decomposition=decomposition), **asked)
     table = chosen.compare() if compare else None
-    numbers = {"data": data, "loss": loss, "penalty": repr(r)} | numbers_of(chosen)
+    numbers = {"data": data, "loss": loss, "penalty": repr(r), "decomposition": decomposition} | numbers_of(chosen)
     if table is not None:
         numbers["compare"] = {"cheapest": table.cheapest.method, "rows": table.rows}
     terminal.result(numbers, str(chosen), *([] if table is None else ["", str(table)]))

@@ -9,7 +9,9 @@ from ..losses import loss
 from ..sums import LinearSum
 from .base import Convex, Part
 from .diagonal import Diagonal
-from .gram import Gram, majorizing_gram, variance_smoothness
+from .gram import Gram, majorizing_gram
+from .majorizer import Majorizer, variance_smoothness
+from .majorizing_diagonal import MajorizingDiagonal, majorizing_diagonal
 from .mean import Mean
 from .quadratic import Quadratic, gram, least_squares
 from .radial import Radial
@@ -17,19 +19,21 @@ from .scaled_identity import ScaledIdentity
 from .shifted import Shifted
 
 _A = np.cos(1.7 * np.arange(48.0)).reshape(8, 6)  # a few rows for the samples
-_SIGNS = np.array([-1.0, 1.0] * 4)
+_SUM = LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), np.array([-1.0, 1.0] * 4))
 
 CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
     "scaled-identity": ScaledIdentity(1.5),
     "diagonal": Diagonal([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]),
     "quadratic": Quadratic(_A.T @ _A / 8 + 0.1 * np.eye(6), _A[0], const=0.5),
-    "gram": majorizing_gram(LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), _SIGNS)),
-    "mean": Mean(LinearSum(DenseRows(_A), loss("logistic"), _SIGNS), mu=0.1),
+    "gram": majorizing_gram(_SUM),
+    "majorizing-diagonal": majorizing_diagonal(_SUM),
+    "mean": Mean(LinearSum(DenseRows(_A), _SUM.loss, _SUM.labels), mu=0.1),
     "radial": Radial(a=0.5, b=1.0),
     "shifted": Shifted(Radial(a=1.0, b=0.0), 0.3),
 }
 
 __all__ = [
-    "CONVEX", "Convex", "Diagonal", "Gram", "Mean", "Part", "Quadratic", "Radial", "ScaledIdentity", "Shifted", "gram",
-    "least_squares", "majorizing_gram", "variance_smoothness",
+    "CONVEX", "Convex", "Diagonal", "Gram", "Majorizer", "MajorizingDiagonal", "Mean", "Part", "Quadratic", "Radial",
+    "ScaledIdentity", "Shifted", "gram", "least_squares", "majorizing_diagonal", "majorizing_gram",
+    "variance_smoothness",
 ]  # fmt: skip

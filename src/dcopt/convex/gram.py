@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..data.rows import RowMatrix
 from ..errors import BadInput
 from ..sums import LinearSum
+from ..xp import Array
+from .majorizer import Majorizer
 from .quadratic import Quadratic, gram
 
 MOST_BYTES = 2 * 1024**3
@@ -17,14 +19,15 @@ _BLOCK = 4096  # rows at once
 _SMALL = 256  # up to so many features the spectrum costs nothing
 
 
-@dataclass(frozen=True, eq=False)
-class Gram(Quadratic):
+@dataclass(frozen=True, eq=False, repr=False)
+class Gram(Majorizer, Quadratic):
     """G(x) = ½ ⟨x, Qx⟩, Q ⪰ `least` > 0 by a ridge on its diagonal; x is (d,) or (d, c).
 
     The spectrum, O(d³), is not asked for where d is large: `least` and Gershgorin's bound stand for it.
     """
 
     least: float = 0.0
+    tau: float = 1.0
 
     @property
     def rho(self) -> float:
@@ -34,25 +37,16 @@ class Gram(Quadratic):
     def L(self) -> float:
         return super().L if len(self.Q) <= _SMALL else float(np.abs(self.Q).sum(axis=1).max())
 
-    def scaled(self, tau: float) -> Gram:
-        """τ G"""
-        return Gram(tau * self.Q, least=tau * self.least)
+    def scaled(self, by: float) -> Gram:
+        return Gram(by * self.Q, least=by * self.least, tau=by * self.tau)
 
-
-def variance_smoothness(f: LinearSum, G: Gram) -> float:
-    """E‖(∇f_i(x) − ∇f_i(y)) − (∇f(x) − ∇f(y))‖²_{Q⁻¹} ≤ ℓ²‖x − y‖²_Q,  ℓ² = s² λ_max(Q⁻¹ (1/N) Σ w_i² |a_i|² a_i a_iᵀ).
-
-    |a|² = ⟨a, Q⁻¹a⟩: L_v in the metric of G. At least the root of the number of features; √N where a row has a column
-    to itself.
-    """
-    root = np.linalg.inv(np.linalg.cholesky(G.Q))
-    weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
-    size2 = np.empty(f.n)
-    for start in range(0, f.n, _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, f.n))
-        size2[rows] = np.sum(np.asarray(f.a.dot(root.T.astype(f.dtype), rows), np.float64) ** 2, axis=1)
-    M = root @ gram(f.a, weights * weights * size2) @ root.T
-    return max(f.loss.curvature[1], -f.loss.curvature[0]) * math.sqrt(max(0.0, float(np.linalg.eigvalsh(M)[-1])))
+    def spread(self, a: RowMatrix, weights: Array) -> float:
+        root = np.linalg.inv(np.linalg.cholesky(self.Q))
+        size2 = np.empty(a.shape[0])
+        for start in range(0, len(size2), _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, len(size2)))
+            size2[rows] = np.sum(np.asarray(a.dot(root.T.astype(a.dtype), rows), np.float64) ** 2, axis=1)
+        return float(np.linalg.eigvalsh(root @ gram(a, weights * weights * size2) @ root.T)[-1])
 
 
 def majorizing_gram(f: LinearSum) -> Gram:
@@ -63,7 +57,7 @@ def majorizing_gram(f: LinearSum) -> Gram:
     d, (low, high) = f.a.shape[1], f.loss.curvature
     need = 8 * d * d
     if need > MOST_BYTES:
-        instead = 'use decomposition="scalar", whose step is a prox'
+        instead = 'use decomposition="diagonal" or "scalar", whose steps are a prox'
         why = f"the Gram matrix of {d} columns takes {need:,} bytes, the most is {MOST_BYTES:,}: {instead}"
         raise BadInput("X", why)
     Q = max(high, -low) * gram(f.a, f.weights)
