@@ -25,12 +25,14 @@ def fused_diff(
 ) -> Callable[[Array, Array, Array], Array] | None:
     """(rows, x, prev) ↦ (1/b) Σ_{i∈rows} w_i (φ'(⟨a_i, x⟩) − φ'(⟨a_i, prev⟩)) a_i.
 
-    None where the data is not CSR or the loss is not one number a row.
+    None where the data is not CSR, the loss is not one number a row, or nothing can be compiled.
     """
     if not all(hasattr(a, part) for part in ("indptr", "indices", "data")) or not _compilable(loss):
         return None
-    from .data.csr_kernels import one_process_at_a_time
+    from .data.csr_kernels import ENGINE, one_process_at_a_time
 
+    if ENGINE == "python":
+        return None
     kernel = _kernel(type(loss).dphi)  # type: ignore[attr-defined]  # margins and residuals have one
     scale = float(getattr(loss, "c", 0.0))  # 0: a margin
     w = np.ones(0, labels.dtype) if weights is None else weights

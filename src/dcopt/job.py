@@ -12,7 +12,7 @@ import numpy as np
 from .convex import ScaledIdentity
 from .draw import Draw
 from .errors import BadInput, BadSettings, pick, require_number
-from .estimators import Full
+from .estimators import Full, Revisited
 from .loop import dca
 from .measures import MEASURES
 from .methods import Method, resolve
@@ -25,6 +25,7 @@ from .store.fingerprint import fingerprint
 from .store.keeper import Keeper
 from .subproblems import Subsolver
 from .subproblems import subsolver as as_subsolver
+from .sums import LinearSum
 from .xp import Array
 
 Observer = Callable[[State], Any]
@@ -101,8 +102,9 @@ class Job:
         solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver
         states = dca(self.tuned, self.estimator, solver, state, self.seed)
         exact = isinstance(self.estimator, Full) and self.recipe.transform is None  # then every step descends
+        looks = isinstance(self.estimator, Revisited) and isinstance(P.f, LinearSum)
         measure = MEASURES[told.measure]
-        run = Run(P, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact)
+        run = Run(P, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact, looks)
         if saved is not None:
             run.restore(saved)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of

@@ -7,11 +7,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .data import engine
+from .data.engine import clock
 from .draw import Draw
 from .errors import OutOfData
 from .measures import Measure
@@ -82,10 +83,12 @@ class Run:
         output: str,
         seed: int,
         exact: bool,
+        looks: bool = False,
     ) -> None:
         self.P, self.tuned, self.state, self.measure = P, tuned, state, measure
         self.trace = Trace(measure_name)
         self.every, self.output, self.seed, self.exact = trace_every, output, seed, exact
+        self.looks = looks  # the method remembers F and the gradient at its points
         self.t, self.passes, self.samples, self.seconds = 0, 0.0, 0, 0.0
         self.checks = 0
         self.tol_met: float | None = None
@@ -122,15 +125,19 @@ class Run:
 
     def meets(self, tol: float) -> bool:
         """A check of the measure if one is due: counted, timed, and the place where stalling shows."""
-        if self.passes >= self._next_check:
+        if self.passes >= self._next_check or self._known():
             self._check()
         if self._checked == self.t and self.look().doubt.bound <= tol:
             self.tol_met = tol
             return True
         return False
 
+    def _known(self) -> bool:
+        """Whether the method has looked at x with all components: then a check costs nothing."""
+        return self.looks and self.P.f.recent.knows(self.state.x)  # type: ignore[union-attr]  # `looks` says that it can
+
     def _check(self) -> None:
-        size = self.P.known.n or 0
+        size = 0 if self._known() else self.P.known.n or 0
         self._next_check = self.passes + _CHECK_EVERY * (1 if self.P.n is not None else size)
         self._checked = self.t
         look = self.look()
@@ -167,7 +174,7 @@ class Run:
                     return self._end
                 if status is not None:
                     return End(status)
-                began, self.whole = perf_counter(), False
+                began, self.whole = clock(), False
                 try:
                     state = next(states)
                 except OutOfData as end:
@@ -179,7 +186,7 @@ class Run:
                         return End(Status.INTERRUPTED, "Ctrl-C while waiting for the stream")
                     return End(Status.INTERRUPTED, f"the stream raised {error!r}", error)
                 finally:
-                    self.seconds += perf_counter() - began
+                    self.seconds += clock() - began
                 if not _finite(state.x):
                     return End(Status.DIVERGED, f"step {state.t} gave a number that is not finite{self._blame()}")
                 if not state.residual <= state.asked:
@@ -210,11 +217,11 @@ class Run:
         t, x = (self.state.t, self.state.x) if t is None else (t, x)
         if self._look is not None and self._look.t == t:
             return self._look
-        began = perf_counter()
-        at: Point = self.P.examine(np.asarray(x, np.float64))
+        began = clock()
+        at: Point = self.P.examine(np.asarray(x, np.float64), self.looks)
         measure = self.measure(self.P, at)
         may_be = doubt(self.P, self.trace.measure, at, measure)
-        self._look = Look(t, x, at.F, measure, perf_counter() - began, may_be)
+        self._look = Look(t, x, at.F, measure, clock() - began, may_be)
         self._judge(self._look)
         return self._look
 
@@ -255,6 +262,8 @@ class Run:
     def result(self, end: End, method: str, tol: float | None, loose_tol: float | None) -> Result:
         """The certificate of the returned x, and a status that is true of it."""
         self._record()
+        if self.looks:
+            self._look, self.looks = None, False  # what is certified is computed afresh
         look = self.look()
         if end.status is not Status.CONVERGED:
             if self.output == "best" and self._best is not None:
@@ -293,7 +302,7 @@ class Run:
             message,
             self.state,
             end.error,
-            self.P.sum.notes() if isinstance(self.P.sum, StreamSum) else (),
+            (*(self.P.sum.notes() if isinstance(self.P.sum, StreamSum) else ()), *engine.notes()),
         )
 
 

@@ -77,15 +77,22 @@ class LinearBatch(NamedTuple):
     size: int
 
     def value_grad(self, x: Array) -> tuple[float, Array]:
-        return self.from_scores(self.sum.a.dot(x, self.rows))
+        return self.look(x)[1:]
 
-    def from_scores(self, z: Array) -> tuple[float, Array]:
-        """The same from z = A x"""
+    def look(self, x: Array) -> tuple[Array, float, Array]:
+        """z = A x, f_B(x) and ∇f_B(x); all rows are read once where the storage can."""
+        a = self.sum.a
+        if self.rows is None and hasattr(a, "through"):
+            z, g = a.through(x, self._slopes)
+            g = g / self.size
+        else:
+            z = a.dot(x, self.rows)
+            g = self.pull(self._slopes(z))
         values = self.sum.loss.value(z, self.mine(self.sum.labels))
         if self.sum.weights is not None:
             values = values * self.mine(self.sum.weights)
         xp = namespace(values)
-        return float(xp.sum(values, dtype=xp.float64)) / self.size, self.pull(self._slopes(z))
+        return z, float(xp.sum(values, dtype=xp.float64)) / self.size, g
 
     def grad(self, x: Array) -> Array:
         return self.pull(self.slopes(x))
@@ -102,12 +109,13 @@ class LinearBatch(NamedTuple):
     def pull(self, c: Array) -> Array:
         return self.sum.a.tdot(c, self.rows) / self.size
 
-    def _slopes(self, z: Array) -> Array:
+    def _slopes(self, z: Array, start: int = 0, stop: int | None = None) -> Array:
+        """φ'(z) of the components from start to stop, in the order of the batch"""
         loss, weights = self.sum.loss, self.sum.weights
-        s = loss.slope(z, self.mine(self.sum.labels))
+        s = loss.slope(z, self.mine(self.sum.labels)[start:stop])
         if weights is None:
             return s
-        w = self.mine(weights)
+        w = self.mine(weights)[start:stop]
         return s * (w[:, None] if loss.labels == "class" else w)
 
     def mine(self, a: Array) -> Array:
@@ -131,14 +139,21 @@ class Recent:
         self._sum = sum
         self._last: Seen | None = None
 
+    def knows(self, x: Array) -> bool:
+        """Whether x is the last point."""
+        return self._last is not None and _same(self._last, x)
+
     def at(self, x: Array) -> Seen:
         """f(x) and ∇f(x), from memory if x is the last point."""
         last = self._last
-        if last is not None and last.x.dtype == x.dtype and np.array_equal(last.x, x):
+        if last is not None and _same(last, x):
             return last
-        z = self._sum.a.dot(x)
-        self._last = seen = Seen(x.copy(), z, *self._sum.all().from_scores(z))
+        self._last = seen = Seen(x.copy(), *self._sum.all().look(x))
         return seen
+
+
+def _same(seen: Seen, x: Array) -> bool:
+    return seen.x.dtype == x.dtype and np.array_equal(seen.x, x)
 
 
 class _One(NamedTuple):

@@ -63,7 +63,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("dcopt.run.perf_counter", clock)
+    monkeypatch.setattr("dcopt.run.clock", clock)
     return clock
 
 

@@ -192,7 +192,7 @@ def test_a_full_disk_is_no_error(file: Path, cache: Path) -> None:
     """A limit on the size of files that the process may write: less than the arrays need."""
     code = "import dcopt, sys; X, y = dcopt.load_libsvm(sys.argv[1]); print(X.shape, y.sum())"
     run = subprocess.run(
-        [sys.executable, "-c", code, str(file)],
+        [sys.executable, "-B", "-c", code, str(file)],  # -B: the limit would cut Python's own files in two
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-kernels: Any = None  # csr_kernels, from the first matrix on: Numba costs a third of a second to import
+from .engine import off_the_clock
+from .workers import each
+
+_LARGE = 2**18  # stored entries from which all rows are visited in parts, side by side
+_PARTS = 16  # at most
+_BLOCK = 2**18  # stored entries whose rows stay in the cache between A x and Aᵀ c
+_SPARE = 2**23  # numbers in partial sums, at most
+
+kernels: Any = None  # csr_kernels or csr_scipy, from the first matrix on: Numba costs a third of a second to import
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +34,10 @@ class CsrRows:
     def __post_init__(self) -> None:
         global kernels
         if kernels is None:
-            from . import csr_kernels as kernels
+            kernels = _kernels()
         self._get_ready("vector")
+        if self._large:
+            self._part_kernels(1)
 
     def _get_ready(self, use: str) -> bool:
         kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
@@ -55,6 +67,8 @@ class CsrRows:
         return self.indptr, self.indices, self.data, self._all if rows is None else rows
 
     def dot(self, x: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
+        if rows is None and self._large:
+            return self._dot_in_parts(x)
         kernel = kernels.dotk if x.ndim == 2 and self._wide else kernels.dot1
         z: NDArray[Any] = kernel(*self._arrays(rows), x)
         return z
@@ -62,6 +76,8 @@ class CsrRows:
     def pair(
         self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None
     ) -> NDArray[Any]:
+        if rows is None and self._large:
+            return np.stack((self.dot(x), self.dot(prev)))
         if x.ndim == 1 and self._paired:
             both: NDArray[Any] = kernels.dot2(*self._arrays(rows), x, prev)
             return both
@@ -69,9 +85,38 @@ class CsrRows:
         return np.stack((z[:, : x.shape[1]], z[:, x.shape[1] :]))
 
     def tdot(self, c: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
+        if rows is None and self._large:
+            return self._tdot_in_parts(c)
         kernel = kernels.tdotk if c.ndim == 2 and self._wide else kernels.tdot1
         out: NDArray[Any] = kernel(*self._arrays(rows), c, self.d)
         return out
+
+    def through(
+        self, x: NDArray[Any], of: Callable[[NDArray[Any], int, int], NDArray[Any]]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop), from several threads at once.
+
+        The bits of z = dot(x), tdot(of(z, 0, N)), where `of` treats every row alike.
+        """
+        parts = self._parts(x.size)
+        if not self._large or parts == 1:
+            z = self.dot(x)
+            return z, self.tdot(of(z, 0, self.shape[0]))
+        dot, tdot = self._part_kernels(x.ndim)
+        blocks = -(-self._nnz // (parts * _BLOCK))
+        cuts, x, z = self._cuts(parts * blocks), _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
+        out, kinds = np.zeros((parts, *x.shape)), set()
+
+        def go(part: int) -> None:
+            for block in range(part * blocks, (part + 1) * blocks):
+                start, stop = cuts[block : block + 2]
+                dot(*self._fixed, start, stop, x, z[start:stop])
+                c = _plain(of(z[start:stop], start, stop))
+                tdot(*self._fixed, start, stop, c, out[part])
+                kinds.add(c.dtype)
+
+        each(go, parts)
+        return z, _added(out).astype(np.result_type(*kinds), copy=False)
 
     def take(self, rows: NDArray[np.int64]) -> CsrRows:
         rows = np.asarray(rows, dtype=np.int64)
@@ -82,12 +127,123 @@ class CsrRows:
         return CsrRows(indptr, self.indices[where], self.data[where], self.d)
 
     def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
-        place = np.full(self.d, -1, np.int64)
-        place[columns] = np.arange(len(columns))
-        w = np.ones(self.shape[0]) if weights is None else np.asarray(weights, np.float64)
-        half: NDArray[np.float64] = kernels.gram(self.indptr, self.indices, self.data, w, place, len(columns))
-        return half + np.triu(half, 1).T
+        kernels.make_ready(*self._fixed, self.d, "gram")
+        k, place = len(columns), np.full(self.d, -1, np.int64)
+        place[columns] = np.arange(k)
+        w = np.ones(self.shape[0]) if weights is None else _plain(np.asarray(weights, np.float64))
+        filled = self._nnz * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
+        work = self._nnz + self.shape[0] * filled**2 // 2
+        parts = _count(work, k * k) if self._large else 1
+        bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**11), 1)  # of the result: each reads all rows
+        cuts, edges = self._cuts(parts), [k * band // bands for band in range(bands + 1)]
+        half = np.zeros((parts, k, k))
+
+        def go(task: int) -> None:
+            part, band = divmod(task, bands)
+            where = *cuts[part : part + 2], *edges[band : band + 2]
+            kernels.gram_part(*self._fixed, w, place, *where, half[part])
+
+        each(go, parts * bands)
+        total = np.triu(_added(half))
+        return total + np.triu(total, 1).T
+
+    @cached_property
+    def _transposed(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        from scipy.sparse import csr_array
+
+        at = csr_array((self.data, self.indices, self.indptr), shape=self.shape).tocsc()
+        return at.indptr.astype(np.int64), at.indices.astype(np.int64), at.data.astype(np.float64)
+
+    def count(self, columns: NDArray[Any]) -> int:
+        """Stored entries in these columns"""
+        ptr = self._transposed[0]
+        return int(np.sum(ptr[columns + 1] - ptr[columns]))
+
+    def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """These columns as (ptr, row numbers, values), in 64 bits"""
+        ptr, rows, values = self._transposed
+        sizes = ptr[columns + 1] - ptr[columns]
+        few = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+        where = np.arange(few[-1]) + np.repeat(ptr[columns] - few[:-1], sizes)
+        return few, rows[where], values[where]
 
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)
         return out
+
+    # ---- all rows, in parts that depend on the matrix alone: the same bits for any number of threads
+
+    @property
+    def _nnz(self) -> int:
+        return int(self.indptr[-1])
+
+    @property
+    def _large(self) -> bool:
+        return self._nnz >= _LARGE
+
+    @cached_property
+    def _fixed(self) -> tuple[NDArray[Any], ...]:
+        """The arrays as read-only views: one type for the compiler, wherever they come from."""
+        views = tuple(part.view() for part in (self.indptr, self.indices, self.data))
+        for view in views:
+            view.flags.writeable = False
+        return views
+
+    def _part_kernels(self, ndim: int) -> tuple[Any, Any]:
+        kernels.make_ready(*self._fixed, self.d, "parts" if ndim == 1 else "matrix parts")
+        return (kernels.dot1_part, kernels.tdot1_part) if ndim == 1 else (kernels.dotk_part, kernels.tdotk_part)
+
+    def _parts(self, size: int) -> int:
+        """How many partial sums of `size` numbers, d of them for each column of c"""
+        return _count(self._nnz * size // max(self.d, 1), size)
+
+    def _cuts(self, parts: int) -> list[int]:
+        """0 = r_0 ≤ … ≤ r_parts = N: rows r_k ≤ i < r_{k+1} with about as many stored entries for every k"""
+        entries = np.arange(1, parts) * self._nnz // parts
+        rows = np.searchsorted(self.indptr, entries.astype(self.indptr.dtype))
+        return [0, *rows.tolist(), self.shape[0]]
+
+    def _dot_in_parts(self, x: NDArray[Any]) -> NDArray[Any]:
+        kernel, cuts = self._part_kernels(x.ndim)[0], self._cuts(_count(self._nnz, 1))
+        x, z = _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
+        each(lambda k: kernel(*self._fixed, *cuts[k : k + 2], x, z[cuts[k] : cuts[k + 1]]), len(cuts) - 1)
+        return z
+
+    def _tdot_in_parts(self, c: NDArray[Any]) -> NDArray[Any]:
+        shape = (self.d, *c.shape[1:])
+        parts = self._parts(math.prod(shape))
+        kernel, cuts = self._part_kernels(c.ndim)[1], self._cuts(parts)
+        c, out = _plain(c), np.zeros((parts, *shape))
+        each(lambda k: kernel(*self._fixed, *cuts[k : k + 2], c[cuts[k] : cuts[k + 1]], out[k]), parts)
+        return _added(out).astype(c.dtype, copy=False)
+
+
+def _kernels() -> Any:
+    """Compiled loops, or SciPy's where nothing can be compiled."""
+    with off_the_clock():
+        from . import csr_kernels
+
+        if csr_kernels.ENGINE == "numba":
+            return csr_kernels
+        from . import csr_scipy
+
+        return csr_scipy
+
+
+def _count(work: int, size: int) -> int:
+    """Parts (a power of two) of so many additions: none is small, and partial sums of `size` numbers cost little."""
+    most = min(_PARTS, work // 2**15, work // (8 * max(size, 1)), _SPARE // max(size, 1))
+    return 1 << max(most.bit_length() - 1, 0)
+
+
+def _plain(a: NDArray[Any]) -> NDArray[Any]:
+    """As the kernels of parts are compiled for: in row order and writable."""
+    return a if a.flags.c_contiguous and a.flags.writeable else np.array(a, order="C")
+
+
+def _added(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ_k parts_k, one after the other"""
+    total: NDArray[np.float64] = parts[0].copy()  # not a view: it would keep all of them
+    for part in parts[1:]:
+        total += part
+    return total

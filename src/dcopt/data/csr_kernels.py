@@ -1,47 +1,102 @@
 """Loops over rows of a CSR matrix, compiled once per dtype and kept on disk. They know rows, not losses.
 
 No jitclass (cannot be cached), no fastmath (drops NaN), sums in the order of the rows (same bits every time).
-Sums run in float64 also for float32 data. Column numbers are made unsigned, which spares the test for Python's
-negative indices; the door (check.py) has seen that they are in range.
+Sums run in float64 also for float32 data. Column numbers and positions of entries are made unsigned, which spares the
+test for Python's negative indices (a quarter of the time); the door (check.py) has seen that they are in range.
+
+A kernel of a part takes the rows start ≤ i < stop, without a list of them, and writes to (or adds to) an array of its
+caller: parts run side by side (workers.py).
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
+from ..version import __version__
+from . import engine
+
+
+def _import() -> Any:
+    """Numba, or None where it is absent, or broken in one of many ways."""
+    try:
+        import numba
+        import numba.extending
+    except Exception as why:
+        engine.trouble = f"numba cannot be imported ({why!r})"
+        return None
+    return numba
+
+
+numba = _import()
+ENGINE = "python" if numba is None else "numba"
+
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))  # unsigned and signed together make a float
 _READY: set[Any] = set()  # uses and types of arrays whose kernels are loaded
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile with the disk cache, or without it where no folder can be written."""
+    """Compile with the disk cache, or without it where no folder can be written; without Numba, the function itself."""
+    if numba is None:
+        return function
+    function.__qualname__ += "_" + _text(inspect.getfile(function))  # its file in the disk cache: never a stale one
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        kernel = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:  # "no locator available": a read-only installation without a home
-        return numba.njit(nogil=True, error_model="numpy")(function)
+        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    kernel._cache = _Kept(kernel._cache)
+    return kernel  # type: ignore[no-any-return]
+
+
+@cache
+def _text(path: str) -> str:
+    """A digest of all that the kernels of this file are made of: an older Numba looks at its size and time only."""
+    return sha256(__version__.encode() + Path(__file__).read_bytes() + Path(path).read_bytes()).hexdigest()[:16]
+
+
+class _Kept:
+    """Numba's disk cache, whose troubles (a full disk, a torn file) cost another compilation and not the run."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, *args: Any) -> Any:
+        try:
+            return self._cache.load_overload(*args)
+        except Exception:
+            with suppress(Exception):
+                self._cache.flush()
+            return None
+
+    def save_overload(self, *args: Any) -> None:
+        with suppress(Exception):
+            self._cache.save_overload(*args)
 
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
     """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once."""
-    try:
-        import fcntl
+    with engine.off_the_clock(), ExitStack() as held:
+        with suppress(ImportError, OSError):  # another system, or no place to write: the cache is not written either
+            import fcntl
 
-        lock = open(os.path.join(tempfile.gettempdir(), f"dcopt-kernels-{os.getuid()}.lock"), "a")
-    except (ImportError, OSError):  # another system, or no place to write: then the cache is not written either
-        yield
-        return
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+            name = f"dcopt-kernels-{os.getuid()}.lock"
+            lock = held.enter_context(open(os.path.join(tempfile.gettempdir(), name), "a"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
@@ -50,19 +105,27 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
     kinds = (use, *((part.dtype, part.flags.writeable) for part in (indptr, indices, data)))
     if kinds in _READY:  # batches of a stream are matrices of their own: the lock is for the first one
         return
-    rows = np.zeros(0, np.int64)
+    a, rows, wide = (indptr, indices, data), np.zeros(0, np.int64), np.zeros(d)
     with one_process_at_a_time():
-        for dtype in {data.dtype, np.dtype(np.float64)}:
+        if use == "gram":
+            gram_part(*a, wide, rows, 0, 0, 0, 0, wide[:0, None])
+        for dtype in {data.dtype, wide.dtype}:
             x, c = np.zeros(d, dtype), np.zeros(0, dtype)
             if use == "vector":
                 norms2(indptr[:1], data)
-                dot1(indptr, indices, data, rows, x)
-                tdot1(indptr, indices, data, rows, c, d)
+                dot1(*a, rows, x)
+                tdot1(*a, rows, c, d)
             elif use == "pair":
-                dot2(indptr, indices, data, rows, x, x)
-            else:
-                dotk(indptr, indices, data, rows, x[:, None])
-                tdotk(indptr, indices, data, rows, c[:, None], d)
+                dot2(*a, rows, x, x)
+            elif use == "matrix":
+                dotk(*a, rows, x[:, None])
+                tdotk(*a, rows, c[:, None], d)
+            elif use == "parts":
+                dot1_part(*a, 0, 0, x, c)
+                tdot1_part(*a, 0, 0, c, wide)
+            elif use == "matrix parts":
+                dotk_part(*a, 0, 0, x[:, None], c[:, None])
+                tdotk_part(*a, 0, 0, c[:, None], wide[:, None])
     _READY.add(kinds)
 
 
@@ -82,7 +145,7 @@ def give_scalar_meaning(exp: Any, clip: Any, expit: Any, formula: Any) -> None:
         return 1.0 / (1.0 + math.exp(-z))
 
     for function, scalar in ((exp, scalar_exp), (clip, scalar_clip), (expit, scalar_expit), (formula, formula)):
-        overload(function, strict=False)(_always(scalar))
+        numba.extending.overload(function, strict=False)(_always(scalar))
 
 
 def _always(scalar: Callable[..., float]) -> Callable[..., Any]:
@@ -99,7 +162,7 @@ def dot1(
     for k in range(rows.size):
         i = rows[k]
         total = 0.0
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             total += data[j] * x[np.uint64(indices[j])]
         z[k] = total
     return z
@@ -120,7 +183,7 @@ def dot2(
         i = rows[k]
         one = 0.0
         two = 0.0
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             a = data[j]
             col = np.uint64(indices[j])
             one += a * x[col]
@@ -138,7 +201,7 @@ def dotk(
     z = np.zeros((rows.size, x.shape[1]), np.float64)
     for k in range(rows.size):
         i = rows[k]
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             a = data[j]
             col = np.uint64(indices[j])
             for m in range(x.shape[1]):
@@ -160,7 +223,7 @@ def tdot1(
     for k in range(rows.size):
         i = rows[k]
         ck = c[k]
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             out[np.uint64(indices[j])] += ck * data[j]
     return out.astype(c.dtype)
 
@@ -178,7 +241,7 @@ def tdotk(
     out = np.zeros((d, c.shape[1]), np.float64)
     for k in range(rows.size):
         i = rows[k]
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             a = data[j]
             col = np.uint64(indices[j])
             for m in range(c.shape[1]):
@@ -192,38 +255,147 @@ def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
     out = np.empty(indptr.size - 1, np.float64)
     for i in range(out.size):
         total = 0.0
-        for j in range(indptr[i], indptr[i + 1]):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             total += np.float64(data[j]) * data[j]
         out[i] = total
     return out
 
 
 @compiled
-def gram(
+def dot1_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    start: int,
+    stop: int,
+    x: NDArray[Any],
+    z: NDArray[Any],
+) -> None:
+    """z_{i−start} = ⟨a_i, x⟩"""
+    for i in range(start, stop):
+        total = 0.0
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            total += data[j] * x[np.uint64(indices[j])]
+        z[i - start] = total
+
+
+@compiled
+def dotk_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    start: int,
+    stop: int,
+    x: NDArray[Any],
+    z: NDArray[Any],
+) -> None:
+    """z_{i−start, l} = ⟨a_i, x_{·l}⟩"""
+    total = np.empty(x.shape[1], np.float64)
+    for i in range(start, stop):
+        total[:] = 0.0
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            a = data[j]
+            col = np.uint64(indices[j])
+            for m in range(total.size):
+                total[m] += a * x[col, m]
+        z[i - start] = total
+
+
+@compiled
+def tdot1_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    start: int,
+    stop: int,
+    c: NDArray[Any],
+    out: NDArray[np.float64],
+) -> None:
+    """out += Σ_i c_{i−start} a_i"""
+    for i in range(start, stop):
+        ci = c[i - start]
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out[np.uint64(indices[j])] += ci * data[j]
+
+
+@compiled
+def tdotk_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    start: int,
+    stop: int,
+    c: NDArray[Any],
+    out: NDArray[np.float64],
+) -> None:
+    """out += Σ_i a_i c_{i−start}ᵀ"""
+    for i in range(start, stop):
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            a = data[j]
+            col = np.uint64(indices[j])
+            for m in range(c.shape[1]):
+                out[col, m] += a * c[i - start, m]
+
+
+@compiled
+def gram_part(
     indptr: NDArray[Any],
     indices: NDArray[Any],
     data: NDArray[Any],
     weights: NDArray[np.float64],
     place: NDArray[np.int64],
-    k: int,
-) -> NDArray[np.float64]:
-    """The upper half of Σ_i w_i a_i a_iᵀ over the columns j with place[j] ≥ 0, which stand at place[j] < k."""
-    out = np.zeros((k, k), np.float64)
+    start: int,
+    stop: int,
+    low: int,
+    high: int,
+    out: NDArray[np.float64],
+) -> None:
+    """out_{pq} += Σ_i w_i a_{ip} a_{iq}, low ≤ p < high, p ≤ q, where column j stands at place[j] (< 0: nowhere).
+
+    Four rows of `out` at a time: a loop over one is too short, its end comes as a surprise to the processor. What
+    that adds below the diagonal means nothing.
+    """
     most = 0
-    for i in range(indptr.size - 1):
+    for i in range(start, stop):
         most = max(most, indptr[i + 1] - indptr[i])
-    at, value = np.empty(most, np.int64), np.empty(most, np.float64)
-    for i in range(indptr.size - 1):
-        m = 0
-        for j in range(indptr[i], indptr[i + 1]):
+    at, value = np.empty(most + 1, np.int64), np.empty(most + 1, np.float64)
+    for i in range(start, stop):
+        w = weights[i]
+        if w == 0.0:
+            continue
+        m = np.uint64(0)
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             p = place[np.uint64(indices[j])]
-            if p >= 0:
-                at[m] = p
-                value[m] = data[j]
-                m += 1
-        for a in range(m):
-            p, v = at[a], weights[i] * value[a]
-            for b in range(m):
-                if at[b] >= p:
-                    out[np.uint64(p), np.uint64(at[b])] += v * value[b]
-    return out
+            at[m] = p  # no question asked: the next one takes the place of one that stands nowhere
+            value[m] = data[j]
+            m += np.uint64(p >= 0)
+        ordered = True
+        for a in range(_ONE, m):
+            ordered &= at[a - _ONE] < at[a]
+        if not ordered:  # by insertion: at most as many moves as there are products to come
+            for a in range(_ONE, m):
+                q, v, to = at[a], value[a], np.uint64(a)
+                while to > 0 and at[to - _ONE] > q:
+                    at[to], value[to] = at[to - _ONE], value[to - _ONE]
+                    to -= _ONE
+                at[to], value[to] = q, v
+        first, end = np.uint64(0), m
+        while first < end and at[first] < low:
+            first += _ONE
+        while end > first and at[end - _ONE] >= high:
+            end -= _ONE
+        fours = first + (end - first) // _FOUR * _FOUR
+        for a in range(first, fours, _FOUR):
+            p0, p1 = np.uint64(at[a]), np.uint64(at[a + _ONE])
+            p2, p3 = np.uint64(at[a + _TWO]), np.uint64(at[a + _THREE])
+            h0, h1, h2, h3 = w * value[a], w * value[a + _ONE], w * value[a + _TWO], w * value[a + _THREE]
+            for b in range(a, m):
+                col, v = np.uint64(at[b]), value[b]
+                out[p0, col] += h0 * v
+                out[p1, col] += h1 * v
+                out[p2, col] += h2 * v
+                out[p3, col] += h3 * v
+        for a in range(fours, end):
+            p0, h0 = np.uint64(at[a]), w * value[a]
+            for b in range(a, m):
+                out[p0, np.uint64(at[b])] += h0 * value[b]

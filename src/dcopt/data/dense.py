@@ -47,11 +47,22 @@ class DenseRows:
     def norms2(self) -> Array:
         return np.einsum("ij,ij->i", self.a, self.a, dtype=np.float64)
 
+    def count(self, columns: Array) -> int:
+        """Entries in these columns"""
+        return int(self.shape[0] * len(columns))
+
+    def columns(self, columns: Array) -> tuple[Array, Array, Array]:
+        """These columns as (ptr, row numbers, values), in 64 bits"""
+        n, values = self.shape[0], np.asarray(self.a[:, columns].T, np.float64).ravel()
+        return np.arange(len(columns) + 1) * n, np.tile(np.arange(n), len(columns)), values
+
     def gram(self, weights: Array | None, columns: Array) -> Array:
         total = np.zeros((len(columns), len(columns)))
         whole = len(columns) == self.shape[1]
         for start in range(0, self.shape[0], _BLOCK):
-            part = slice(start, start + _BLOCK)
-            block = np.asarray(self.a[part] if whole else self.a[part, columns], np.float64)
-            total += block.T @ (block if weights is None else block * weights[part, None])
+            rows: Any = slice(start, start + _BLOCK)
+            if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
+                rows = start + np.flatnonzero(weights[rows])  # the others add nothing
+            block = np.asarray(self.a[rows] if whole else self.a[rows][:, columns], np.float64)
+            total += block.T @ (block if weights is None else block * weights[rows, None])
         return total

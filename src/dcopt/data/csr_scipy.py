@@ -1,0 +1,103 @@
+"""The loops of csr_kernels.py in SciPy's code, for where Numba is absent or broken: same names, same sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+
+def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, use: str) -> None:
+    """Nothing to compile."""
+
+
+def _matrix(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int) -> Any:
+    a = csr_array((indptr.size - 1, d))
+    a.indptr, a.indices, a.data = indptr, indices, data.astype(np.float64, copy=False)  # seen by the door: no checks
+    return a
+
+
+def dot1(
+    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
+) -> NDArray[Any]:
+    """A[rows] x, for x (d,) or (d, c)"""
+    z: NDArray[Any] = _matrix(indptr, indices, data, len(x))[rows] @ x.astype(np.float64, copy=False)
+    return z.astype(x.dtype, copy=False)
+
+
+def dot2(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    rows: NDArray[Any],
+    x: NDArray[Any],
+    prev: NDArray[Any],
+) -> NDArray[Any]:
+    """(A[rows] x, A[rows] prev)"""
+    return np.ascontiguousarray(dot1(indptr, indices, data, rows, np.stack((x, prev), axis=1)).T)
+
+
+def tdot1(
+    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], c: NDArray[Any], d: int
+) -> NDArray[Any]:
+    """A[rows]ᵀ c, for c (m,) or (m, c)"""
+    out: NDArray[Any] = _matrix(indptr, indices, data, d)[rows].T @ c.astype(np.float64, copy=False)
+    return out.astype(c.dtype, copy=False)
+
+
+def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
+    """‖a_i‖²"""
+    rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    return np.bincount(rows, data[: rows.size].astype(np.float64) ** 2, indptr.size - 1).astype(np.float64, copy=False)
+
+
+def dot1_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    start: int,
+    stop: int,
+    x: NDArray[Any],
+    z: NDArray[Any],
+) -> None:
+    """z = A[start:stop] x"""
+    z[...] = dot1(indptr, indices, data, np.arange(start, stop), x)
+
+
+def tdot1_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    start: int,
+    stop: int,
+    c: NDArray[Any],
+    out: NDArray[np.float64],
+) -> None:
+    """out += A[start:stop]ᵀ c"""
+    out += tdot1(indptr, indices, data, np.arange(start, stop), c.astype(np.float64, copy=False), len(out))
+
+
+def gram_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    weights: NDArray[np.float64],
+    place: NDArray[np.int64],
+    start: int,
+    stop: int,
+    low: int,
+    high: int,
+    out: NDArray[np.float64],
+) -> None:
+    """out_{pq} += Σ_i w_i a_{ip} a_{iq}, low ≤ p < high, where column j stands at place[j] (< 0: nowhere)"""
+    columns = np.empty(len(out), np.int64)
+    columns[place[place >= 0]] = np.flatnonzero(place >= 0)
+    rows = np.arange(start, stop)
+    a = _matrix(indptr, indices, data, len(place))[rows[weights[start:stop] != 0.0]][:, columns]
+    w = weights[start:stop][weights[start:stop] != 0.0]
+    out[low:high] += (a[:, low:high].T @ a.multiply(w[:, None]).tocsr()).toarray()
+
+
+dotk, tdotk, dotk_part, tdotk_part = dot1, tdot1, dot1_part, tdot1_part

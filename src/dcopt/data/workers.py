@@ -1,0 +1,72 @@
+"""Threads that run compiled loops side by side. Their number says who does what, never what is computed."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from contextvars import copy_context
+from functools import cache
+from typing import Any
+
+from ..errors import require
+
+
+def threads() -> int:
+    """How many threads may work: DCOPT_THREADS, or else one for each core of this process."""
+    asked = os.environ.get("DCOPT_THREADS")
+    if asked is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = 0
+    with suppress(ValueError):
+        count = int(asked)
+    require(count >= 1, "DCOPT_THREADS", asked, "a positive integer")
+    return count
+
+
+@cache
+def _pool(process: int, size: int) -> ThreadPoolExecutor:
+    """Kept for the next pass. The process is part of the key: a fork inherits the pool without its threads."""
+    return ThreadPoolExecutor(size, thread_name_prefix="dcopt")
+
+
+def each(task: Callable[[int], None], count: int) -> None:
+    """task(0), …, task(count − 1), in any order and side by side; the first exception ends it and is raised.
+
+    The caller works too and waits only for what others have begun: it may be a helper itself, or one of many callers.
+    """
+    left = deque(range(count))
+
+    def work() -> None:
+        try:
+            while left:
+                try:
+                    k = left.popleft()
+                except IndexError:  # another was faster
+                    return
+                task(k)
+        except BaseException:
+            left.clear()
+            raise
+
+    helpers: list[Future[None]] = []
+    size = threads() - 1
+    try:
+        with suppress(RuntimeError):  # no thread to be had, or the interpreter is ending: the caller does it all
+            for _ in range(min(size, count - 1)):
+                helpers.append(_pool(os.getpid(), size).submit(_in_context(work)))
+        work()
+    finally:
+        left.clear()
+        helpers = [helper for helper in helpers if not helper.cancel()]
+        wait(helpers)
+    for helper in helpers:
+        helper.result()
+
+
+def _in_context(work: Callable[[], None]) -> Callable[[], Any]:
+    """With the caller's context, in which NumPy keeps what to do about floating-point errors."""
+    context = copy_context()
+    return lambda: context.run(work)
