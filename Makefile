@@ -8,10 +8,10 @@ JOBS   ?= 2
 OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test slow-test lint reproduce bench fuzz clean
+.PHONY: help venv test slow-test lint reproduce bench bench-check bench-peers fuzz clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The stamps are written last: an interrupted installation is started again, a finished one is not.
 $(VENV)/.pip:
@@ -53,9 +53,22 @@ reproduce: $(VENV)/.report  ## the paper's experiments: results/report.html
 bench: $(VENV)/.core  ## time one step and the first solve
 	$(BIN)/python benchmarks/run.py
 
+bench-check: $(VENV)/.core  ## what has become slower than the kept ratios; KEEP=1 keeps those of now
+	$(BIN)/python benchmarks/check.py $(if $(KEEP),--keep)
+
+.venv-peers/.done: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet -e . benchopt skglm celer scikit-learn pycasso python-glmnet glum snapml cyanure
+	.venv-peers/bin/pip install --quiet --no-deps adelie
+	@touch $@
+
+bench-peers: .venv-peers/.done  ## against other solvers, for hours, continued where it was cut off; THREADS=2
+	.venv-peers/bin/python benchmarks/peers/table.py --out $(OUT)-peers.jsonl --threads $(or $(THREADS),1)
+	.venv-peers/bin/python benchmarks/peers/table.py --out $(OUT)-peers.jsonl --report
+
 fuzz: $(VENV)/.dev  ## mutated LIBSVM files against a reference parser; CASES=1000000
 	$(BIN)/python tests/fuzz_libsvm.py --cases $(or $(CASES),1000000)
 
 clean:  ## remove the virtual environment, caches and builds
-	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-peers build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -17,6 +17,7 @@ from dcopt.data.check import as_rows
 from dcopt.errors import CannotSolve
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, ElasticNet, Exponential, Nonnegative, TopK, Zero
 from dcopt.subproblems import cd
+from dcopt.subproblems.local import Matrix
 
 
 def data(n: int = 120, d: int = 12, seed: int = 0) -> tuple[Any, Any]:
@@ -155,3 +156,54 @@ def test_eight_threads_share_a_problem() -> None:
     with ThreadPoolExecutor(8) as pool:
         for x in pool.map(lambda _: dcopt.solve(P, "dca-local", steps=12).x, range(24)):
             assert np.array_equal(x, alone)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "intercept"])
+def test_columns_are_those_of_the_matrix(kind: str) -> None:
+    from dcopt.data.intercept import WithIntercept
+
+    X = data(30, 12)[0]
+    a: Any = as_rows(csr_array(X) if kind == "sparse" else X)
+    if kind == "intercept":
+        a, X = WithIntercept(as_rows(csr_array(X))), np.column_stack((X, np.ones(30)))
+    for columns in (np.array([0, 3, 4]), np.array([X.shape[1] - 1]), np.arange(X.shape[1]), np.zeros(0, np.int64)):
+        ptr, rows, values = a.columns(columns)
+        out = np.zeros((30, len(columns)))
+        for j in range(len(columns)):
+            out[rows[ptr[j] : ptr[j + 1]], j] = values[ptr[j] : ptr[j + 1]]
+        assert np.array_equal(out, X[:, columns]) and a.count(columns) == ptr[-1] == len(values)
+
+
+@pytest.mark.parametrize("r", [L1(lam=0.02), ElasticNet(lam=0.02, mu=0.05), Nonnegative()], ids=repr)
+def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
+    """The same convex program: coordinate descent on columns ends where that on Q does."""
+    from dcopt.subproblems.local import Local
+    from dcopt.subproblems.parts import parts
+
+    rng = np.random.default_rng(2)
+    X = csr_array(rng.normal(size=(40, 60)) * (rng.random((40, 60)) < 0.3))
+    y = np.where(rng.random(40) < 0.5, -1.0, 1.0)
+    P = dcopt.erm(X, y, "logistic", r)
+    solver, f, columns = Local(P, ridge=1e-2), P.f, np.arange(0, 60, 2)
+    x = np.where(rng.random((30, 1)) < 0.5, 0.0, rng.random((30, 1)))
+    z, u, p = f.a.dot(np.zeros(60)), 0.2 * rng.normal(size=(30, 1)), parts(r, (30,))
+    one, two = Matrix(solver._metric(f, z, columns)), solver._by_columns(f, z, columns, p)
+    assert two is not None
+    for tau in (1.0, 9.0):
+        a, b = (m.program(tau, x, u, p, 1e-11) for m in (one, two))
+        np.testing.assert_allclose(a, b, atol=1e-8)
+        assert np.any(a != x)
+    assert one.square(a - x) == pytest.approx(two.square(a - x), rel=1e-10)
+
+
+def test_wide_data_makes_no_gram_matrix() -> None:
+    """3000 active columns of 100 rows: their Gram matrix would be 72 MB, and is never asked for."""
+    rng = np.random.default_rng(0)
+    X = csr_array(rng.normal(size=(100, 3000)) * (rng.random((100, 3000)) < 0.05))
+    y = np.where(rng.random(100) < 0.5, -1.0, 1.0)
+    P = dcopt.erm(X, y, "logistic", MCP(lam=1e-4))
+    asked: list[int] = []
+    P.f.a.__dict__["gram"] = lambda w, columns: asked.append(len(columns))
+    res = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality", passes=200)
+    assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
+    assert max(asked, default=0) < 200

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..convex import Convex, Quadratic
+from ..data.engine import off_the_clock
 from ..regularizers import Regularizer
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .parts import Parts, parts, separable
 
 _FIRST = 32  # passes before the gradient is computed afresh
-SMALL = 1024  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
+SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
     """
     if p.rows:
         return None
-    out, steps = x.copy(), 20 if len(x) <= 256 else 8 if len(x) <= SMALL else 1  # where it ends at all it ends soon
+    out, steps = x.copy(), 20 if len(x) <= SMALL else 4 if len(x) <= 8 * SMALL else 1  # where it ends, it ends soon
     with one_thread():
         for i in range(x.shape[1]):
             one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
@@ -201,11 +202,22 @@ def _newton(
 
 
 @cache
+def column_kernel() -> Any:
+    """The same for columns instead of a Gram matrix."""
+    with off_the_clock():
+        from . import cd_kernels
+
+        cd_kernels.make_columns_ready()
+    return cd_kernels.descend_columns
+
+
+@cache
 def kernel() -> Any:
     """Imported at first use: numba takes longer to import than everything else here."""
-    from . import cd_kernels
+    with off_the_clock():
+        from . import cd_kernels
 
-    cd_kernels.make_ready()
+        cd_kernels.make_ready()
     return cd_kernels.descend
 
 

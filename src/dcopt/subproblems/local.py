@@ -17,7 +17,7 @@ from ..regularizers import Regularizer
 from ..sums import Cost, LinearSum, Seen
 from ..xp import Array
 from .base import Inner, nowhere
-from .cd import SMALL, kernel, newton, one_thread
+from .cd import SMALL, column_kernel, kernel, newton, one_thread
 from .parts import Parts, parts
 
 
@@ -45,7 +45,7 @@ class Local:
     ridge: float = 1e-4  # μ, as a share of the mean of the diagonal
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
-    most: int = 1000
+    most: int | None = None  # new columns at once; by default 100 or an eighth of all
     most_full: int = 2048
 
     def at(self, draw: Draw) -> Local:
@@ -71,12 +71,12 @@ class Local:
             return nowhere(warm, one)
         if start == 0.0:  # critical: it stays, and the look that found it is paid
             return Inner(warm, 0.0, 0, one)
-        Q = self._metric(f, here.z, columns)
-        Q[np.diag_indices(len(Q))] += self.ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
-        slack, tau, M = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0, self._bent(Q, here, x, columns, p)
+        Q = self._by_columns(f, here.z, columns, p) or Matrix(self._metric(f, here.z, columns))
+        M = self._bent(Q, here, x, columns, p) if isinstance(Q, Matrix) else Q
+        slack, tau = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0
         for looks in range(1, self.trials + 1):
-            new = _program(tau * M, x[columns], u[columns], few, self.share * start)
+            new = M.program(tau, x[columns], u[columns], few, self.share * start)
             v = x.copy()
             v[columns] = new
             trial = v.reshape(shape).astype(warm.dtype)
@@ -85,7 +85,7 @@ class Local:
             value = there.value + self.P.r.value(trial)
             if np.isnan(value):
                 return nowhere(warm, cost)
-            if value <= F - 0.5 * self.sigma * tau * float(np.sum(step * _times(M, step))) + slack:
+            if value <= F - 0.5 * self.sigma * tau * M.square(step) + slack:
                 return Inner(trial, 0.0, looks, cost)
             if M is Q:
                 tau *= self.grow
@@ -93,27 +93,40 @@ class Local:
         return Inner(warm, 0.0, looks, cost)
 
     def _metric(self, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Q without its ridge; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
+        """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
         k = f.classes[0] if f.classes else 1
         if not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
-            return np.asarray(f.a.gram(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
-        Q = np.empty((len(columns), k, len(columns), k))
-        for i in range(k):
-            for j in range(i + 1):
-                Q[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
-                Q[:, j, :, i] = Q[:, i, :, j]
-        return Q.reshape(len(columns) * k, len(columns) * k)
+            Q = np.asarray(f.a.gram(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
+        else:
+            blocks = np.empty((len(columns), k, len(columns), k))
+            for i in range(k):
+                for j in range(i + 1):
+                    blocks[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
+                    blocks[:, j, :, i] = blocks[:, i, :, j]
+            Q = blocks.reshape(len(columns) * k, len(columns) * k)
+        Q[np.diag_indices(len(Q))] += self.ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
+        return Q
 
-    def _bent(
-        self, Q: NDArray[Any], seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts
-    ) -> NDArray[np.float64]:
+    def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
+        """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
+        a: Any = f.a
+        if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
+            return None
+        ptr, rows, values = a.columns(columns)
+        weights = np.asarray(_weights(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
+        which = np.repeat(np.arange(len(columns)), np.diff(ptr))
+        h = np.asarray(np.bincount(which, weights[rows] * values * values, len(columns)), np.float64)
+        ridge = self.ridge * max(float(h.mean()), 1e-12)
+        return ByColumns(ptr, rows, values, weights, h + ridge, ridge)
+
+    def _bent(self, matrix: Matrix, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Matrix:
         """Q − θE, E = (2/N) Σ w_i (φ'')₋ a_i a_iᵀ + diag r2''(x): ∇²F on its smooth piece for the largest θ ≤ 1 that
         leaves it positive definite. Q itself far from the end (a sample), and for rows.
         """
-        f, r = self.P.f, self.P.r
+        f, r, Q = self.P.f, self.P.r, matrix.Q
         assert isinstance(f, LinearSum)
         if p.rows or self.f not in (None, f) or (r.L2 == 0.0 and f.loss.curvature[0] >= 0.0):
-            return Q
+            return matrix
         near = 1e-5 * np.abs(x)
         up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))
         bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
@@ -124,17 +137,60 @@ class Local:
             for theta in (1.0, 0.5, 0.25):
                 M = Q - theta * E
                 if np.all(np.diagonal(M) > 0.05 * np.diagonal(Q)) and _positive(M):
-                    return M
-        return Q
+                    return Matrix(M)
+        return matrix
 
     def _columns(self, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
-        """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first."""
+        """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first.
+
+        Where there are many, their Gram matrix must not cost much more than the look at all of them.
+        """
         there = np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
-        room = max(self.most, 2 * int(there.sum()))
+        room = max(max(100, len(x) // 8) if self.most is None else self.most, int(there.sum()))
         if len(new) > room:
             new = new[np.argsort(-off[new], kind="stable")[:room]]
         return np.union1d(np.flatnonzero(there), new).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Q, with the same rows and columns as v, or one for every entry of v."""
+
+    Q: NDArray[np.float64]
+
+    def program(self, tau: float, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
+        return _program(tau * self.Q, x, u, p, tol)
+
+    def square(self, step: NDArray[Any]) -> float:
+        """⟨step, Q step⟩"""
+        return float(np.sum(step * _times(self.Q, step)))
+
+
+@dataclass(frozen=True, eq=False)
+class ByColumns:
+    """Q = Aᵀ diag(weights) A + ridge I as the columns of A: nothing of the size of Q is made."""
+
+    ptr: NDArray[Any]
+    rows: NDArray[Any]
+    values: NDArray[Any]
+    weights: NDArray[np.float64]
+    h: NDArray[np.float64]  # the diagonal
+    ridge: float
+
+    def program(self, tau: float, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, z = A (v − x) kept up to date"""
+        v, z = np.array(x, order="C"), np.zeros(len(self.weights))
+        c, m, low, high = (np.ascontiguousarray(part) for part in p[:4])
+        arrays = self.ptr, self.rows, self.values, tau * self.weights, tau * self.h
+        column_kernel()(*arrays, tau * self.ridge, z, np.ascontiguousarray(x), u.copy(), v, c, m, low, high, 200, tol)
+        return v
+
+    def square(self, step: NDArray[Any]) -> float:
+        """⟨step, Q step⟩"""
+        z = np.bincount(self.rows, np.repeat(step[:, 0], np.diff(self.ptr)) * self.values, len(self.weights))
+        return float(np.sum(self.weights * z * z) + self.ridge * np.sum(step * step))
 
 
 def _distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]:
@@ -171,7 +227,7 @@ def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 
 
 def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-    """Newton's method where that is cheap, coordinate descent from x, then the linear system of its active entries."""
+    """Newton's method where that is cheap; else coordinate descent from x, Newton's from there, and both again."""
     if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
         c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
         return _program(Q, x1, u1, Parts(c, m, low, high, False), tol).reshape(x.shape)
@@ -181,10 +237,15 @@ def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: f
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
     v, g = np.array(x, order="C"), np.ascontiguousarray(-u)
-    kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, 200, tol)
-    left = _residual(Q, b, v, p)
-    if left > tol and (better := newton(Q, b, v, p)) is not None and _residual(Q, b, better, p) < left:
-        return better
+    for passes in (20, 200):
+        kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol)
+        left = _residual(Q, b, v, p)
+        if left <= tol:
+            break
+        if (better := newton(Q, b, v, p)) is not None and _residual(Q, b, better, p) < left:
+            v, g = better, np.ascontiguousarray(_times(Q, better) - b)
+            if _residual(Q, b, v, p) <= tol:
+                break
     return v
 
 

@@ -1,0 +1,1 @@
+"""What the benchopt benchmark and the tables share: the data, the objective, and one way to call every solver."""
