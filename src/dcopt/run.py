@@ -26,6 +26,8 @@ from .sums import Sum
 from .watch import Record, Trace
 from .xp import Array
 
+_FAST = 10.0  # a measure that falls by this factor from one step to the next is still falling
+_FINE = 1e-6  # of the tolerance: nothing is gained beyond
 _CHECK_EVERY = 5.0  # passes between two checks of the measure: they cost at most a fifth of the method
 _STALL_CHECKS = 10  # checks in a row without progress
 _RISE = 0.1  # F may exceed F(x0) by this share before a stochastic run is called diverged
@@ -67,6 +69,8 @@ class Saved:
     checked: int
     end: End | None
     records: tuple[Record, ...]
+    last_two: tuple[float, float] = (math.inf, math.inf)
+    known: bool = False  # the method has looked at the point of the state with all components
 
 
 class Run:
@@ -100,6 +104,7 @@ class Run:
         self._level = math.inf  # best measure seen by a check
         self._mark, self._idle = (math.inf, math.inf), 0  # F and measure at the last progress, checks since
         self._checked = -1  # the step of the last check
+        self._last_two = (math.inf, math.inf)  # the measure at the last checks
         self._end: End | None = None
         self.whole = True  # the state is the newest one: a step that failed may have written into its memory
 
@@ -109,6 +114,7 @@ class Run:
         return Saved(
             self.seconds, self.checks, self._next_check, self._next_trace, (self._first, self._best, here), self._kept,
             self._level, self._mark, self._idle, self._checked, self._end, tuple(self.trace.records),
+            self._last_two, self._known(),
         )  # fmt: skip
 
     def restore(self, saved: Saved) -> None:
@@ -118,16 +124,21 @@ class Run:
         self._next_check, self._next_trace = saved.next_check, saved.next_trace
         self._first, self._best, self._look = saved.looks
         self._kept, self._level, self._mark, self._idle = saved.kept, saved.level, saved.mark, saved.idle
-        self._checked, self._end = saved.checked, saved.end
+        self._checked, self._end, self._last_two = saved.checked, saved.end, saved.last_two
+        if saved.known:
+            self.P.f.recent.at(self.state.x)  # type: ignore[union-attr]  # as it was
         self.trace.records[:] = saved.records
 
     # ---- what rules see
 
     def meets(self, tol: float) -> bool:
         """A check of the measure if one is due: counted, timed, and the place where stalling shows."""
-        if self.passes >= self._next_check or self._known():
+        if self._checked != self.t and (self.passes >= self._next_check or self._known()):
             self._check()
         if self._checked == self.t and self.look().doubt.bound <= tol:
+            before, now = self._last_two
+            if self._known() and before > _FAST * now and now > _FINE * tol:
+                return False  # Newton's method is at its end: one step more, which is cheap, squares what is left
             self.tol_met = tol
             return True
         return False
@@ -144,6 +155,7 @@ class Run:
         self.checks += size
         self.seconds += look.seconds
         self._level = min(self._level, look.measure)
+        self._last_two = self._last_two[1], look.measure
         F, measure = self._mark
         rounding = 4 * np.finfo(self.P.dtype).eps * abs(look.F)
         if look.F < F - rounding or look.measure < 0.99 * measure:

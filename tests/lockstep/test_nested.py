@@ -149,3 +149,21 @@ def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
         steps = res.steps if solver is few else None
         fast = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=400).steps
         assert steps is None or fast < steps
+
+
+@pytest.mark.parametrize("method", ["dca-local", "dca-nested"])
+def test_a_run_to_a_tolerance_ends_the_same_wherever_it_was_cut(method: str, tmp_path: Any) -> None:
+    """Checks come at every step where F is known, and one step more while the measure still falls fast."""
+
+    def fresh() -> dcopt.Problem:
+        return problem(loss="logistic", regularizer=SCAD(lam=0.02))
+
+    rest: Any = {"tol": 1e-5, "measure": "criticality"}
+    whole = dcopt.solve(fresh(), method, seed=2, **rest)
+    assert whole.status.name == "CONVERGED" and whole.steps > 4
+    for cut in range(1, whole.steps):
+        path = tmp_path / f"{cut}.ckpt"
+        dcopt.solve(fresh(), method, seed=2, steps=cut, checkpoint=path, every=0, **rest)
+        again = dcopt.resume(path, fresh(), steps=10_000)
+        assert np.array_equal(again.x, whole.x) and again.spent.gradients == whole.spent.gradients
+        assert again.trace.records[-1][:1] == whole.trace.records[-1][:1] and again.status is whole.status

@@ -134,7 +134,7 @@ class CsrRows:
         filled = self._nnz * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
         work = self._nnz + self.shape[0] * filled**2 // 2
         parts = _count(work, k * k) if self._large else 1
-        bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**11), 1)  # of the result: each reads all rows
+        bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**12), 1)  # of the result: each reads all rows
         cuts, edges = self._cuts(parts), [k * band // bands for band in range(bands + 1)]
         half = np.zeros((parts, k, k))
 
@@ -232,7 +232,7 @@ def _kernels() -> Any:
 
 def _count(work: int, size: int) -> int:
     """Parts (a power of two) of so many additions: none is small, and partial sums of `size` numbers cost little."""
-    most = min(_PARTS, work // 2**15, work // (8 * max(size, 1)), _SPARE // max(size, 1))
+    most = min(_PARTS, work // 2**16, work // (8 * max(size, 1)), _SPARE // max(size, 1))
     return 1 << max(most.bit_length() - 1, 0)
 
 

@@ -271,12 +271,20 @@ def dot1_part(
     x: NDArray[Any],
     z: NDArray[Any],
 ) -> None:
-    """z_{i−start} = ⟨a_i, x⟩"""
-    for i in range(start, stop):
-        total = 0.0
-        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            total += data[j] * x[np.uint64(indices[j])]
-        z[i - start] = total
+    """z_{i−start} = ⟨a_i, x⟩, two rows at a time: an addition need not wait for the one before"""
+    for i in range(start, stop, 2):
+        a, b, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1]), np.uint64(indptr[min(i + 2, stop)])
+        one, two, both = 0.0, 0.0, min(b - a, end - b)
+        for k in range(both):
+            one += data[a + k] * x[np.uint64(indices[a + k])]
+            two += data[b + k] * x[np.uint64(indices[b + k])]
+        for j in range(a + both, b):
+            one += data[j] * x[np.uint64(indices[j])]
+        for j in range(b + both, end):
+            two += data[j] * x[np.uint64(indices[j])]
+        z[i - start] = one
+        if i + 1 < stop:
+            z[i + 1 - start] = two
 
 
 @compiled

@@ -90,6 +90,8 @@ def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], 
             "mark": list(saved.mark),
             "idle": saved.idle,
             "checked": saved.checked,
+            "last_two": list(saved.last_two),
+            "known": saved.known,
             "end": None if saved.end is None else [saved.end.status.name, saved.end.message],
         },
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ from .checkpoint import Origin
 from .components import rebuild
 
 T = TypeVar("T")
+
+
+def _two(said: Any) -> tuple[float, float]:
+    return float(said[0]), float(said[1])
 
 
 @dataclass(frozen=True)
@@ -74,9 +79,11 @@ class Checkpoint:
             looks=(first, best, last),
             kept=(int(said["kept"][0]), self._point(said["kept"][1], shape)),
             level=float(said["level"]),
-            mark=(float(said["mark"][0]), float(said["mark"][1])),
+            mark=_two(said["mark"]),
             idle=int(said["idle"]),
             checked=int(said["checked"]),
+            last_two=_two(said.get("last_two", [math.inf, math.inf])),  # a file of an older version has none
+            known=bool(said.get("known", False)),
             end=None if end is None else End(Status[end[0]], str(end[1])),
             records=tuple(Record(*line) for line in zip(*columns, strict=True)),
         )
