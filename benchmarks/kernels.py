@@ -103,6 +103,8 @@ def main(gigabytes: float = 2.0, d: int = 10_000, filled: int = 50) -> list[str]
             "f and ∇f, 2 threads": on(2, value_grad, f, x),
             "f and ∇f, 1 thread": on(1, value_grad, f, x),
             "∇f in two passes, 2 threads": on(2, two_passes, f, x),
+            "LinearSum.all().value_grad, 2 threads": on(2, f.all().value_grad, x),
+            "LinearSum.all().value_grad, 1 thread": on(1, f.all().value_grad, x),
         }
         one, two = contenders["f and ∇f, 1 thread"](), contenders["f and ∇f, 2 threads"]()
         assert one[0] == two[0] and np.array_equal(one[1], two[1])  # the bits do not depend on the threads
@@ -127,7 +129,7 @@ def main(gigabytes: float = 2.0, d: int = 10_000, filled: int = 50) -> list[str]
         shares = " | ".join(f"{100 * np.median(best / t):.0f} %" for best in (plain, words))
         lines.append(f"| {key} | {np.median(t):.3f} | {size / np.median(t) / 1e9:.1f} | {shares} |")
     lines += ["", "| 1 thread / 2 threads | |", "|---|---|"]
-    for key in ("∇f", "f and ∇f"):
+    for key in ("∇f", "f and ∇f", "LinearSum.all().value_grad"):
         lines.append(f"| {key} | {np.median(times[key + ', 1 thread'] / times[key + ', 2 threads']):.2f} |")
     return lines
 

@@ -45,7 +45,7 @@ class Local:
     ridge: float = 1e-4  # μ, as a share of the mean of the diagonal
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
-    most: int | None = None  # new columns at once; by default 100 or an eighth of all
+    most: int | None = None  # new columns at once; by default 500 or an eighth of all
     most_full: int = 2048
 
     def at(self, draw: Draw) -> Local:
@@ -147,7 +147,7 @@ class Local:
         """
         there = np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
-        room = max(max(100, len(x) // 8) if self.most is None else self.most, int(there.sum()))
+        room = max(max(500, len(x) // 8) if self.most is None else self.most, int(there.sum()))
         if len(new) > room:
             new = new[np.argsort(-off[new], kind="stable")[:room]]
         return np.union1d(np.flatnonzero(there), new).astype(np.int64)
