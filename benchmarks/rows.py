@@ -38,8 +38,8 @@ def main(largest: float = 1e7, path: str | None = None) -> None:
         for method in METHODS:
             runs = []
             for seed in range(1 if method == "dca-local" else 2 if n > 10**6 else SEEDS):
-                every = {"trace": 0.05 if method == "dca-page" and n <= 10**5 else 0.2}
-                r = dcopt.solve(P, method, passes=60, seed=seed, measure="gap", **every)
+                trace = 0.2 if method != "dca-page" or n <= 10**5 else 1.0
+                r = dcopt.solve(P, method, passes=30, seed=seed, measure="gap", tol=TOL, trace=trace)
                 hit = next(((q.passes, q.seconds) for q in r.trace if q.measure <= TOL), (np.inf, np.inf))
                 runs.append(hit)
                 took = r.method if method == "auto" else took
