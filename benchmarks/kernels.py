@@ -57,23 +57,6 @@ def plain_sum(f: LinearSum, pool: ThreadPoolExecutor, words: bool = False) -> No
     list(pool.map(total, [half for part in arrays for half in np.array_split(part, 2)]))
 
 
-def value_grad(f: LinearSum, x: np.ndarray) -> tuple[float, np.ndarray]:
-    """f(x) and ∇f(x), block after block while its rows are in the cache."""
-    values = np.empty(f.n)
-
-    def slopes(z: np.ndarray, start: int, stop: int) -> np.ndarray:
-        values[start:stop] = f.loss.value(z, f.labels[start:stop])
-        return f.loss.slope(z, f.labels[start:stop])
-
-    out = f.a.through(x, slopes)[1]
-    return float(np.sum(values)) / f.n, out / f.n
-
-
-def grad(f: LinearSum, x: np.ndarray) -> np.ndarray:
-    """∇f(x) alone"""
-    return f.a.through(x, lambda z, start, stop: f.loss.slope(z, f.labels[start:stop]))[1] / f.n
-
-
 def two_passes(f: LinearSum, x: np.ndarray) -> np.ndarray:
     """∇f(x), all of A x before the first slope"""
     return f.a.tdot(f.loss.slope(f.a.dot(x), f.labels)) / f.n
@@ -98,13 +81,11 @@ def main(gigabytes: float = 2.0, d: int = 10_000, filled: int = 50) -> list[str]
         contenders = {
             "plain sum, 2 threads": lambda: plain_sum(f, pool),
             "the same bytes as integers, 2 threads": lambda: plain_sum(f, pool, words=True),
-            "∇f, 2 threads": on(2, grad, f, x),
-            "∇f, 1 thread": on(1, grad, f, x),
-            "f and ∇f, 2 threads": on(2, value_grad, f, x),
-            "f and ∇f, 1 thread": on(1, value_grad, f, x),
+            "∇f, 2 threads": on(2, f.all().grad, x),
+            "∇f, 1 thread": on(1, f.all().grad, x),
+            "f and ∇f, 2 threads": on(2, f.all().value_grad, x),
+            "f and ∇f, 1 thread": on(1, f.all().value_grad, x),
             "∇f in two passes, 2 threads": on(2, two_passes, f, x),
-            "LinearSum.all().value_grad, 2 threads": on(2, f.all().value_grad, x),
-            "LinearSum.all().value_grad, 1 thread": on(1, f.all().value_grad, x),
         }
         one, two = contenders["f and ∇f, 1 thread"](), contenders["f and ∇f, 2 threads"]()
         assert one[0] == two[0] and np.array_equal(one[1], two[1])  # the bits do not depend on the threads
@@ -129,7 +110,7 @@ def main(gigabytes: float = 2.0, d: int = 10_000, filled: int = 50) -> list[str]
         shares = " | ".join(f"{100 * np.median(best / t):.0f} %" for best in (plain, words))
         lines.append(f"| {key} | {np.median(t):.3f} | {size / np.median(t) / 1e9:.1f} | {shares} |")
     lines += ["", "| 1 thread / 2 threads | |", "|---|---|"]
-    for key in ("∇f", "f and ∇f", "LinearSum.all().value_grad"):
+    for key in ("∇f", "f and ∇f"):
         lines.append(f"| {key} | {np.median(times[key + ', 1 thread'] / times[key + ', 2 threads']):.2f} |")
     return lines
 

@@ -27,6 +27,7 @@ from typing import Any
 from benchmark_utils import race
 from benchmark_utils.measure import GAMMA, SHARES, Cell, agree
 from benchmark_utils.problems import DATA, load
+from benchmark_utils.report import OWN
 from benchmark_utils.solvers import SOLVERS
 
 KEY = ("threads", "quick", "loss", "data", "penalty", "share", "solver")
@@ -53,6 +54,28 @@ def versions() -> str:
            f"{os.cpu_count()} cores, {said}"  # fmt: skip
 
 
+FAR = 20.0  # times the fastest peer so far: a peer that has spent so much in a cell is not asked to go on
+
+
+class Fastest(defaultdict[tuple, float]):
+    """The seconds of the fastest peer so far that met the criterion of a cell. (dcopt cuts nobody's time short.)"""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        super().__init__(lambda: math.inf)
+        self._last: dict[str, Any] = {}
+        for row in rows:
+            self.note(row)
+
+    def note(self, row: dict[str, Any]) -> None:
+        if row["event"] == "end" and row["why"] == "done" and row["solver"] != OWN:
+            key = tuple(row[k] for k in KEY[:-1])
+            self[key] = min(self[key], self._last["seconds"])
+        self._last = row
+
+    def limit(self, key: tuple, most: float) -> float:
+        return min(most, max(1.0, FAR * self[key]))
+
+
 class Below(defaultdict[tuple, float]):
     """What F of a cell cannot be less than, by the duality gaps (l1): a solver that is near enough need not go on."""
 
@@ -71,21 +94,24 @@ def campaign(told: argparse.Namespace) -> None:
     """The warm times that are not in the file yet."""
     agree()
     rows = kept(told.out)
-    had, below = {tuple(r[k] for k in KEY) for r in rows if r["event"] == "end"}, Below(rows)
+    had = {tuple(r[k] for k in KEY) for r in rows if r["event"] == "end"}
+    below, fastest = Below(rows), Fastest(rows)
     with told.out.open("a") as out:
         for loss in told.loss:
             for data in (d for d in DATA[loss] if not told.data or d in told.data):
                 X, y = load(data, loss, told.quick)
                 for solver in told.solver:
-                    jobs = [(p, s, below[told.quick, loss, data, p, s])
+                    jobs = [(p, s, below[told.quick, loss, data, p, s],
+                             fastest.limit((told.threads, told.quick, loss, data, p, s), told.limit))
                             for p in told.penalty if SOLVERS[solver].solves(loss, p) for s in told.share
                             if (told.threads, told.quick, loss, data, p, s, solver) not in had]  # fmt: skip
                     if not jobs:
                         continue
                     task = {"data": data, "loss": loss, "solver": solver, "quick": told.quick, "jobs": jobs,
-                            "repeats": told.repeats, "limit": told.limit, "memory": told.memory}  # fmt: skip
+                            "repeats": told.repeats, "memory": told.memory}  # fmt: skip
                     for row in race.race(task, told.threads):
                         below.note(row)
+                        fastest.note(row)
                         d0 = Cell(X, y, loss, row["penalty"], row["share"]).distance0
                         _keep(out, row | {"d0": d0})
 
@@ -134,7 +160,7 @@ def main() -> None:
     parser.add_argument("--share", nargs="+", type=float, default=list(SHARES))
     parser.add_argument("--solver", nargs="+", default=installed(), choices=list(SOLVERS))
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds of one run, and of all before the last one")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of all runs of a job before the last one")
     parser.add_argument("--memory", type=float, default=10.0, help="GiB of addresses that a child may use")
     parser.add_argument("--repeats", type=int, default=3, help="of a run of less than 2 s; the least time counts")
     for name in ("quick", "cold", "report", "full", "child"):

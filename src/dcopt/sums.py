@@ -80,22 +80,29 @@ class LinearBatch(NamedTuple):
         return self.look(x)[1:]
 
     def look(self, x: Array) -> tuple[Array, float, Array]:
-        """z = A x, f_B(x) and ∇f_B(x); all rows are read once where the storage can."""
-        a = self.sum.a
-        if self.rows is None and hasattr(a, "through"):
-            z, g = a.through(x, self._slopes)
-            g = g / self.size
-        else:
-            z = a.dot(x, self.rows)
-            g = self.pull(self._slopes(z))
-        values = self.sum.loss.value(z, self.mine(self.sum.labels))
-        if self.sum.weights is not None:
-            values = values * self.mine(self.sum.weights)
-        xp = namespace(values)
-        return z, float(xp.sum(values, dtype=xp.float64)) / self.size, g
+        """z = A x, f_B(x) and ∇f_B(x)"""
+        seen: dict[tuple[int, int], Array] = {}  # by place: pieces come in any order, and may be empty
+
+        def slopes(z: Array, start: int, stop: int | None) -> Array:
+            seen[start, len(z)] = self._values(z, start, stop)
+            return self._slopes(z, start, stop)
+
+        z, g = self._through(x, slopes)
+        xp, values = namespace(z), [seen[place] for place in sorted(seen)]
+        all_values = values[0] if len(values) == 1 else xp.concat(values)
+        return z, float(xp.sum(all_values, dtype=xp.float64)) / self.size, g
 
     def grad(self, x: Array) -> Array:
-        return self.pull(self.slopes(x))
+        return self._through(x, self._slopes)[1]
+
+    def _through(self, x: Array, of: Callable[[Array, int, int | None], Array]) -> tuple[Array, Array]:
+        """z = A x and (1/|B|) Aᵀ of(z); all rows are read once where the storage can, and `of` is asked in pieces."""
+        a = self.sum.a
+        if self.rows is None and hasattr(a, "through"):
+            z, g = a.through(x, of)
+            return z, g / self.size
+        z = a.dot(x, self.rows)
+        return z, self.pull(of(z, 0, None))
 
     def diff(self, x: Array, prev: Array) -> Array:
         if self.rows is not None and self.sum.fused is not None:  # the same numbers from one compiled pass
@@ -117,6 +124,11 @@ class LinearBatch(NamedTuple):
             return s
         w = self.mine(weights)[start:stop]
         return s * (w[:, None] if loss.labels == "class" else w)
+
+    def _values(self, z: Array, start: int, stop: int | None) -> Array:
+        """φ(z), likewise"""
+        values = self.sum.loss.value(z, self.mine(self.sum.labels)[start:stop])
+        return values if self.sum.weights is None else values * self.mine(self.sum.weights)[start:stop]
 
     def mine(self, a: Array) -> Array:
         """The entries of a that belong to the rows of the batch."""

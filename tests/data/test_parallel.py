@@ -20,6 +20,8 @@ from dcopt.data.workers import each, threads
 from dcopt.errors import BadSettings
 from dcopt.laws.base import run
 from dcopt.laws.rows import LAWS
+from dcopt.losses import LOSSES
+from dcopt.sums import LinearBatch, LinearSum
 
 THREADS = ("1", "2", "3")
 
@@ -355,3 +357,25 @@ def test_an_intercept_goes_through_in_one_pass_too() -> None:
     z, out = both.through(x, lambda z, start, stop: np.tanh(z))
     assert np.array_equal(z, both.dot(x))
     np.testing.assert_allclose(out, both.tdot(np.tanh(z)), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+@pytest.mark.parametrize("loss", ["logistic", "squared", "softmax"])
+def test_a_full_look_is_that_of_row_by_row(
+    kind: str, loss: str, cut_small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """f and ∇f with weights: each row's own value and slope in its own place, in the same bits for all threads."""
+    A, rng = rows_of(MATRICES[kind]()), np.random.default_rng(3)
+    n, d = A.shape
+    y = {"logistic": np.sign(rng.normal(size=n)), "squared": rng.normal(size=n), "softmax": rng.integers(0, 3, n)}[loss]
+    f = LinearSum(A, LOSSES[loss], y, rng.uniform(0.5, 1.5, n), (3,) if loss == "softmax" else ())
+    x, seen = rng.normal(size=f.shape), []
+    for many in THREADS:
+        monkeypatch.setenv("DCOPT_THREADS", many)
+        value, g = f.all().value_grad(x)
+        assert np.array_equal(g, f.all().grad(x))
+        seen.append((value, g.tobytes()))
+    assert len(set(seen)) == 1
+    rows = [LinearBatch(f, np.array([i]), 1).value_grad(x) for i in range(n)]
+    np.testing.assert_allclose(value, np.mean([v for v, _ in rows]), rtol=1e-12)
+    np.testing.assert_allclose(g, np.mean([g for _, g in rows], axis=0), rtol=1e-10, atol=1e-13)

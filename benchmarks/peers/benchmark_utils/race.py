@@ -1,7 +1,7 @@
 """The times: every solver in a child process of its own, which is ended when it takes too long.
 
-A child gets a data set, a solver and jobs (penalty, share, a lower bound on F), and writes one JSON line for every run,
-so that what it has found is there when it has to be ended. For each job it makes one run that is not counted
+A child gets a data set, a solver and jobs (penalty, share, a lower bound on F, seconds), and writes one JSON line for
+every run, so that what it has found is there when it has to be ended. For each job it makes one run that is not counted
 (compilation, caches), then runs with tolerances 10⁻¹, 10⁻², … until the benchmark sees that a smaller one is no use.
 """
 
@@ -43,12 +43,13 @@ def child(task: Row, say: Callable[[Row], None]) -> None:
     """All jobs of one data set and one solver."""
     solver = SOLVERS[task["solver"]]
     X, y = load(task["data"], task["loss"], task["quick"])
-    for penalty, share, below in task["jobs"]:
-        say({"event": "start"})
-        say({"event": "end", "why": _job(task, solver, Cell(X, y, task["loss"], penalty, share), below, say)})
+    for penalty, share, below, limit in task["jobs"]:
+        say({"event": "start", "limit": limit})
+        why = _job(task["repeats"], solver, Cell(X, y, task["loss"], penalty, share), below, limit, say)
+        say({"event": "end", "why": why, "limit": limit})
 
 
-def _job(task: Row, solver: Peer, cell: Cell, below: float, say: Callable[[Row], None]) -> str:
+def _job(repeats: int, solver: Peer, cell: Cell, below: float, limit: float, say: Callable[[Row], None]) -> str:
     why = solver.refuses(cell)
     if why is not None:
         return f"not asked: {why}"
@@ -71,17 +72,17 @@ def _job(task: Row, solver: Peer, cell: Cell, below: float, say: Callable[[Row],
                 break
             took = perf_counter() - began
             best, used = min(best, took), used + took
-            if used > _SHORT or (turn + 1 >= task["repeats"] and used > _NOISE):
+            if used > _SHORT or (turn + 1 >= repeats and used > _NOISE):
                 break
         if x is None:
             break
         look = cell.look(x)
         say({"event": "run", "tol": tol, "seconds": best, **look})
-        spent += used
+        spent += best
         if cell.done(look, below):
             return "done"
-        if spent > task["limit"]:
-            return "out of time"
+        if spent > limit:
+            return f"not in {limit:.3g} s"
     return failed or "no smaller tolerance"
 
 
@@ -92,13 +93,13 @@ def _said(error: Exception) -> str:
 def race(task: Row, many: int) -> Iterator[Row]:
     """The rows of a task; its child is started again after a job at which it had to be ended."""
     jobs = list(task["jobs"])
-    key = {k: task[k] for k in ("data", "loss", "solver", "quick", "limit")} | {"threads": many}
+    key = {k: task[k] for k in ("data", "loss", "solver", "quick")} | {"threads": many}
     if task["solver"] == "dcopt":
         key["method"] = METHOD
     while jobs:
         done = 0
         for row in _watched(task | {"jobs": jobs}, many):
-            penalty, share, _ = jobs[done]
+            penalty, share, *_ = jobs[done]
             done += row["event"] == "end"
             yield key | {"penalty": penalty, "share": share} | row
         jobs = jobs[done:]
@@ -116,17 +117,17 @@ def _watched(task: Row, many: int) -> Iterator[Row]:
         process.stdin.close()
         lines: SimpleQueue[str | None] = SimpleQueue()
         Thread(target=_copy, args=(process.stdout, lines), daemon=True).start()
-        ended, more, why = 0, _SETTING_UP, ""
+        ended, limit, more, why = 0, 0.0, _SETTING_UP, ""
         try:
-            while (line := lines.get(timeout=task["limit"] + more)) is not None:
+            while (line := lines.get(timeout=limit + more)) is not None:
                 row = json.loads(line)
-                more = _SETTING_UP if row["event"] in ("start", "end") else _SHORT
+                limit, more = row.get("limit", limit), _SETTING_UP if row["event"] in ("start", "end") else _SHORT
                 ended += row["event"] == "end"
                 if row["event"] in ("run", "end"):
                     yield row
             process.wait()
         except Empty:
-            why = f"no answer in {task['limit']:g} s"
+            why = f"no answer in {limit:.3g} s"
         finally:
             process.kill()  # also where the table itself is ended; nothing happens to a child that is gone
             process.wait()

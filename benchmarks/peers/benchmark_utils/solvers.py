@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .measure import GAMMA, Cell
 
-METHOD = os.environ.get("PEERS_METHOD", "dca-local")  # dcopt's
+METHOD = os.environ.get("PEERS_METHOD", "auto")  # dcopt's
 THREADS = int(os.environ.get("DCOPT_THREADS", "1"))
 MOST = 10**6  # iterations, where a solver asks for a bound: the time limit is what stops it
 _DENSE = 1.5e8  # entries: pycasso has no sparse matrices, and copies a dense one
