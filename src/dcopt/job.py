@@ -109,6 +109,8 @@ class Job:
             run.restore(saved)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
             _compile(P, state.x)
+            if looks and saved is None and self.estimator == Revisited():
+                P.f.recent.at(state.x)  # type: ignore[union-attr]  # the first look serves the first step too
             if keeper is not None and saved is None:
                 keeper.begin(run)
             end = run.go(states, rule, callbacks, keeper)

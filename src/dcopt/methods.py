@@ -249,6 +249,8 @@ def _automatic(P: Problem) -> tuple[str, str]:
         return ("dca", "H has one component") if one else ("dca-page", f"a general G and {P.n} components")
     convex = f.loss.curvature[0] >= 0.0
     if P.tunable and separable(P.r):
+        if f.grams is not None:
+            return "dca-local", "the curvature is the same everywhere, so that one matrix serves all steps"
         if _GROWS.share(0, f) < 1.0:
             return "dca-nested", f"curvature at x, and {f.n} rows for {math.prod(f.shape)} unknowns let samples grow"
         return "dca-local", f"curvature at x; {f.n} rows for {math.prod(f.shape)} unknowns are needed from the start"

@@ -168,6 +168,23 @@ def _same(seen: Seen, x: Array) -> bool:
     return seen.x.dtype == x.dtype and np.array_equal(seen.x, x)
 
 
+class Grams:
+    """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'', on the columns that were asked for: it serves all steps."""
+
+    def __init__(self, sum: LinearSum) -> None:
+        self._sum = sum
+        self._columns = np.zeros(0, np.int64)
+        self._Q = np.zeros((0, 0))
+
+    def on(self, columns: Array) -> Array:
+        """Its rows and columns at these places, in increasing order; a copy."""
+        if not np.isin(columns, self._columns).all():
+            f, every = self._sum, np.union1d(self._columns, columns)
+            self._columns, self._Q = every, f.a.gram(f.weights, every) * (f.loss.curvature[0] / f.n)
+        at = np.searchsorted(self._columns, columns)
+        return self._Q[np.ix_(at, at)]
+
+
 class _One(NamedTuple):
     """The only component of a function."""
 
@@ -298,6 +315,11 @@ class LinearSum:
     def recent(self) -> Recent:
         """A memory of one point."""
         return Recent(self)
+
+    @cached_property
+    def grams(self) -> Grams | None:
+        """A memory of Gram matrices, where they do not depend on x."""
+        return Grams(self) if self.loss.labels != "class" and len(set(self.loss.curvature)) == 1 else None
 
     def part(self, seed: int, share: float) -> LinearSum:
         """The mean over the rows i with u_i < share; the last one is kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -17,7 +18,6 @@ from dcopt.data.check import as_rows
 from dcopt.errors import CannotSolve
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, ElasticNet, Exponential, Nonnegative, TopK, Zero
 from dcopt.subproblems import cd
-from dcopt.subproblems.local import Matrix
 
 
 def data(n: int = 120, d: int = 12, seed: int = 0) -> tuple[Any, Any]:
@@ -187,13 +187,14 @@ def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
     solver, f, columns = Local(P, ridge=1e-2), P.f, np.arange(0, 60, 2)
     x = np.where(rng.random((30, 1)) < 0.5, 0.0, rng.random((30, 1)))
     z, u, p = f.a.dot(np.zeros(60)), 0.2 * rng.normal(size=(30, 1)), parts(r, (30,))
-    one, two = Matrix(solver._metric(f, z, columns)), solver._by_columns(f, z, columns, p)
+    one, two = solver._matrix(f, z, columns, 1e-2), solver._by_columns(f, z, columns, p)
     assert two is not None
-    for tau in (1.0, 9.0):
-        a, b = (m.program(tau, x, u, p, 1e-11) for m in (one, two))
+    bend, fall = 0.5 * two.ridge[0] * rng.random((30, 1)), 0.3 * two.weights * rng.random(40)
+    for m, n in ((one, two), tuple(m.less(bend, fall, lambda w: f.a.gram(w, columns)) for m in (one, two))):
+        a, b = m.program(x, u, p, 1e-11), replace(n, passes=2000).program(x, u, p, 1e-11)
         np.testing.assert_allclose(a, b, atol=1e-8)
         assert np.any(a != x)
-    assert one.square(a - x) == pytest.approx(two.square(a - x), rel=1e-10)
+        assert m.square(a - x) == pytest.approx(n.square(a - x), rel=1e-10)
 
 
 def test_wide_data_makes_no_gram_matrix() -> None:
@@ -207,3 +208,43 @@ def test_wide_data_makes_no_gram_matrix() -> None:
     res = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality", passes=200)
     assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
     assert max(asked, default=0) < 200
+
+
+def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
+    """Where τQ majorizes f, F(x + d/τ) ≤ F(x) − τ/2 ‖d/τ‖²_Q: f is made steep by scaling Q down, not by trust."""
+    from dcopt.subproblems.local import ByColumns, Local
+    from dcopt.subproblems.parts import parts
+
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(20, 50)), rng.normal(size=20)
+    P = dcopt.erm(X, y, "squared", L1(lam=0.05))
+    f, x = P.f, np.where(rng.random(50) < 0.5, 0.0, rng.normal(size=50))
+    solver, r1 = Local(P), parts(P.r, (50,))
+    Q = solver._by_columns(f, f.a.dot(x), np.arange(50), r1)
+    assert isinstance(Q, ByColumns)
+    small = replace(Q, weights=Q.weights / 8.0, ridge=Q.ridge / 8.0, passes=5000)  # τ = 9 is enough
+    u = -f.all().grad(x)[:, None]
+    trials = islice(solver._trials(small, small, x[:, None], u, r1, 1e-12), 4)
+    seen = {tau: (P.value(x + d[:, 0]) - P.value(x), tau / 2 * small.square(d)) for _, tau, d in trials}
+    assert list(seen) == [1.0, 3.0, 9.0, 27.0] and seen[1.0][0] > 0.0
+    for tau in (9.0, 27.0):
+        assert seen[tau][0] <= -seen[tau][1] * (1 - 1e-9) < 0.0
+
+
+def test_one_gram_matrix_serves_all_steps_of_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each column is multiplied with the others once more at most when new ones come, and what is kept is right."""
+    from dcopt.data.dense import DenseRows
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 120))
+    w = rng.uniform(0.5, 1.5, 300)
+    P = dcopt.erm(X, X[:, :30] @ rng.normal(size=30) + rng.normal(size=300), "squared", MCP(lam=0.05), sample_weight=w)
+    asked: list[int] = []
+    gram = DenseRows.gram
+    monkeypatch.setattr(DenseRows, "gram", lambda a, w, columns: asked.append(len(columns)) or gram(a, w, columns))
+    res = dcopt.solve(P, "auto", tol=1e-9, measure="criticality")
+    assert res.status.name == "CONVERGED" and res.method == "dca-local" and len(asked) < res.steps
+    assert asked == sorted(asked)
+    some = np.array([3, 50, 119])
+    share = P.f.weights if P.f.weights is not None else np.ones(300)
+    np.testing.assert_allclose(P.f.grams.on(some), (X[:, some].T * share) @ X[:, some] / 300, rtol=1e-10)

@@ -152,12 +152,15 @@ class CsrRows:
         from scipy.sparse import csr_array
 
         at = csr_array((self.data, self.indices, self.indptr), shape=self.shape).tocsc()
-        return at.indptr.astype(np.int64), at.indices.astype(np.int64), at.data.astype(np.float64)
+        return at.indptr.astype(np.int64), at.indices, at.data
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        return np.bincount(self.indices[: self._nnz], minlength=self.d)
 
     def count(self, columns: NDArray[Any]) -> int:
         """Stored entries in these columns"""
-        ptr = self._transposed[0]
-        return int(np.sum(ptr[columns + 1] - ptr[columns]))
+        return int(np.sum(self._counts[columns]))
 
     def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """These columns as (ptr, row numbers, values), in 64 bits"""
@@ -165,7 +168,7 @@ class CsrRows:
         sizes = ptr[columns + 1] - ptr[columns]
         few = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
         where = np.arange(few[-1]) + np.repeat(ptr[columns] - few[:-1], sizes)
-        return few, rows[where], values[where]
+        return few, rows[where].astype(np.int64), values[where].astype(np.float64)
 
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)

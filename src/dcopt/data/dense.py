@@ -59,10 +59,14 @@ class DenseRows:
     def gram(self, weights: Array | None, columns: Array) -> Array:
         total = np.zeros((len(columns), len(columns)))
         whole = len(columns) == self.shape[1]
+        root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
         for start in range(0, self.shape[0], _BLOCK):
             rows: Any = slice(start, start + _BLOCK)
             if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
                 rows = start + np.flatnonzero(weights[rows])  # the others add nothing
             block = np.asarray(self.a[rows] if whole else self.a[rows][:, columns], np.float64)
-            total += block.T @ (block if weights is None else block * weights[rows, None])
+            if root is not None:
+                block = block * root[rows, None]
+            # the product of a matrix with its own transpose takes half of the time of any other
+            total += block.T @ (block if weights is None or root is not None else block * weights[rows, None])
         return total

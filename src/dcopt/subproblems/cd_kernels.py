@@ -138,6 +138,10 @@ def descend(
                     for l in range(d):
                         for o in range(k):
                             g[l, o] += Q[j * k + i, l * k + o] * step[i]
+            elif moved and k == 1:  # one after the other in memory, which the compiler must see
+                row, all_g, s = Q[j], g.reshape(d), step[0]
+                for l in range(d):
+                    all_g[l] += row[l] * s
             elif moved:
                 for l in range(d):
                     q = Q[j, l]
@@ -162,7 +166,7 @@ def descend_columns(
     values: NDArray[Any],
     weights: NDArray[Any],
     h: NDArray[Any],
-    ridge: float,
+    ridge: NDArray[Any],
     z: NDArray[Any],
     x: NDArray[Any],
     u: NDArray[Any],
@@ -174,7 +178,7 @@ def descend_columns(
     passes: int,
     tol: float,
 ) -> int:
-    """Passes done on ½ Σ_i w_i ⟨a_i, v − x⟩² + ridge/2 ‖v − x‖² − ⟨u, v⟩ + r1(v), in place, with z = A (v − x).
+    """Passes done on ½ Σ_i w_i ⟨a_i, v − x⟩² + ½ Σ_j ridge_j (v − x)_j² − ⟨u, v⟩ + r1(v), in place, with z = A (v − x).
 
     Stops where the entries, each as it was found, are at a distance of tol.
     """
@@ -188,7 +192,7 @@ def descend_columns(
             if not (whole or active[j]):
                 continue
             t = v[j, 0]
-            g = ridge * (t - x[j, 0]) - u[j, 0]
+            g = ridge[j] * (t - x[j, 0]) - u[j, 0]
             for e in range(ptr[j], ptr[j + 1]):
                 i = np.uint64(rows[e])
                 g += weights[i] * values[e] * z[i]
@@ -217,7 +221,7 @@ def make_columns_ready() -> None:
     """As make_ready, for the types that ByColumns has."""
     ptr, rows, one, col = np.array([0, 1]), np.zeros(1, np.int64), np.ones(1), np.ones((1, 1))
     with one_process_at_a_time():
-        descend_columns(ptr, rows, one, one, one, 1.0, one.copy(), col, col, col.copy(), col, col, col, col, 1, 0.0)
+        descend_columns(ptr, rows, one, one, one, one, one.copy(), col, col, col.copy(), col, col, col, col, 1, 0.0)
 
 
 def make_ready() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from itertools import islice
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +23,11 @@ from ..xp import Array
 from .base import Inner, nowhere
 from .cd import SMALL, column_kernel, kernel, newton, one_thread
 from .parts import Parts, parts
+
+_TINY = 2**16  # entries of A: compiling would take longer than all the rest
+_THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
+Gram = Callable[[NDArray[Any]], NDArray[Any]]
+Metric: TypeAlias = "Matrix | ByColumns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +51,10 @@ class Local:
     f: LinearSum | None = None  # what this step sees, if not all of P.f
     sigma: float = 0.1
     grow: float = 3.0
-    ridge: float = 1e-4  # μ, as a share of the mean of the diagonal
+    ridge: float = 1e-4  # μ, as a share of the mean of the diagonal, times the relative distance: Newton's at the end
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
-    most: int | None = None  # new columns at once; by default 500 or an eighth of all
+    most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128 or 4√d
     most_full: int = 2048
 
     def at(self, draw: Draw) -> Local:
@@ -64,38 +73,50 @@ class Local:
         u = u.reshape(x.shape)
         off = _distances(u, x, p)
         start = float(np.sqrt(np.sum(off * off)))
-        columns = self._columns(x, off)
+        columns = self._columns(f, x, off)
         here, one = f.recent.at(warm), Cost(f.n, f.n)
         F = here.value + self.P.r.value(warm)
         if not (np.isfinite(start) and np.isfinite(F)):
             return nowhere(warm, one)
         if start == 0.0:  # critical: it stays, and the look that found it is paid
             return Inner(warm, 0.0, 0, one)
+        near = max(start / max(start, float(np.linalg.norm(u))), 1e-4)  # how far from critical, without a unit
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
-        Q = self._by_columns(f, here.z, columns, p) or Matrix(self._metric(f, here.z, columns))
-        M = self._bent(Q, here, x, columns, p) if isinstance(Q, Matrix) else Q
-        slack, tau = 8 * np.finfo(warm.dtype).eps * abs(F), 1.0
-        for looks in range(1, self.trials + 1):
-            new = M.program(tau, x[columns], u[columns], few, self.share * start)
+        Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, near * self.ridge)
+        M = self._bent(Q, here, x, columns, p)
+        share = min(self.share, near) if f.grams is None else 1e-3 * self.share  # what is solved there is f itself
+        slack = 8 * np.finfo(warm.dtype).eps * abs(F)
+        trials = self._trials(Q, M, x[columns], u[columns], few, share * start)
+        for looks, (metric, tau, step) in enumerate(islice(trials, self.trials), 1):
             v = x.copy()
-            v[columns] = new
+            v[columns] += step
             trial = v.reshape(shape).astype(warm.dtype)
-            step = new - x[columns]
             there, cost = f.recent.at(trial), Cost(looks * f.n, looks * f.n)
-            value = there.value + self.P.r.value(trial)
+            value, square = there.value + self.P.r.value(trial), metric.square(step)
             if np.isnan(value):
                 return nowhere(warm, cost)
-            if value <= F - 0.5 * self.sigma * tau * M.square(step) + slack:
+            if square >= 0.0 and value <= F - 0.5 * self.sigma * tau * square + slack:
                 return Inner(trial, 0.0, looks, cost)
-            if M is Q:
-                tau *= self.grow
-            M = Q
         return Inner(warm, 0.0, looks, cost)
 
-    def _metric(self, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _trials(
+        self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+    ) -> Iterator[tuple[Metric, float, NDArray[Any]]]:
+        """The metrics with their τ and steps: M, then Q with τ = 1, 3, 9, …"""
+        if M is not Q:
+            yield M, 1.0, M.program(x, u, p, tol) - x
+        tau, step = 1.0, Q.program(x, u, p, tol) - x
+        while True:
+            yield Q, tau, step
+            tau *= self.grow
+            step = step / self.grow if isinstance(Q, ByColumns) else Q.program(x, u, p, tol, tau) - x
+
+    def _matrix(self, f: LinearSum, z: Array, columns: NDArray[np.int64], ridge: float) -> Matrix:
         """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
         k = f.classes[0] if f.classes else 1
-        if not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
+        if f.grams is not None:
+            Q = np.asarray(f.grams.on(columns))
+        elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
             Q = np.asarray(f.a.gram(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:
             blocks = np.empty((len(columns), k, len(columns), k))
@@ -104,8 +125,8 @@ class Local:
                     blocks[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
                     blocks[:, j, :, i] = blocks[:, i, :, j]
             Q = blocks.reshape(len(columns) * k, len(columns) * k)
-        Q[np.diag_indices(len(Q))] += self.ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
-        return Q
+        Q[np.diag_indices(len(Q))] += ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
+        return Matrix(Q, math.prod(f.a.shape) <= _TINY)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
@@ -114,43 +135,43 @@ class Local:
             return None
         ptr, rows, values = a.columns(columns)
         weights = np.asarray(_weights(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
-        which = np.repeat(np.arange(len(columns)), np.diff(ptr))
-        h = np.asarray(np.bincount(which, weights[rows] * values * values, len(columns)), np.float64)
-        ridge = self.ridge * max(float(h.mean()), 1e-12)
-        return ByColumns(ptr, rows, values, weights, h + ridge, ridge)
+        Q = ByColumns(ptr, rows, values, weights, np.zeros(len(columns)))
+        return replace(Q, ridge=np.full(len(columns), self.ridge * max(float(Q.h.mean()), 1e-12)))
 
-    def _bent(self, matrix: Matrix, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Matrix:
+    def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Metric:
         """Q − θE, E = (2/N) Σ w_i (φ'')₋ a_i a_iᵀ + diag r2''(x): ∇²F on its smooth piece for the largest θ ≤ 1 that
         leaves it positive definite. Q itself far from the end (a sample), and for rows.
         """
-        f, r, Q = self.P.f, self.P.r, matrix.Q
+        f, r = self.P.f, self.P.r
         assert isinstance(f, LinearSum)
         if p.rows or self.f not in (None, f) or (r.L2 == 0.0 and f.loss.curvature[0] >= 0.0):
-            return matrix
+            return Q
         near = 1e-5 * np.abs(x)
         up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))
         bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
-        E = np.diag(np.maximum(bend.ravel() if len(Q) == bend.size else bend.min(axis=1), 0.0))
+        fall = None
         if f.loss.curvature[0] < 0.0:
-            E += 2.0 * f.a.gram(_weights(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)), columns) / f.n
+            fall = 2.0 * _weights(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)) / f.n
         with one_thread():
-            for theta in (1.0, 0.5, 0.25):
-                M = Q - theta * E
-                if np.all(np.diagonal(M) > 0.05 * np.diagonal(Q)) and _positive(M):
-                    return Matrix(M)
-        return matrix
+            return Q.less(np.maximum(bend, 0.0), fall, lambda weights: f.a.gram(weights, columns))
 
-    def _columns(self, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
+    def _columns(self, f: LinearSum, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first.
 
-        Where there are many, their Gram matrix must not cost much more than the look at all of them.
+        Where there are many, their Gram matrix must not cost much more than the look at all of them: k² ≈ 16 d where
+        every entry is stored.
         """
         there = np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
-        room = max(max(500, len(x) // 8) if self.most is None else self.most, int(there.sum()))
+        most, d = self.most, len(x)
+        if most is None:
+            full = 2 * f.a.count(np.arange(d)) > f.n * d if hasattr(f.a, "count") else True
+            most = max(SMALL, 4 * math.isqrt(d)) if full else max(500, d // 8)
+        room = max(most, int(there.sum()))
         if len(new) > room:
             new = new[np.argsort(-off[new], kind="stable")[:room]]
-        return np.union1d(np.flatnonzero(there), new).astype(np.int64)
+        there[new] = True
+        return np.flatnonzero(there)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,39 +179,70 @@ class Matrix:
     """Q, with the same rows and columns as v, or one for every entry of v."""
 
     Q: NDArray[np.float64]
+    tiny: bool = False
 
-    def program(self, tau: float, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+    def program(
+        self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tau: float = 1.0
+    ) -> NDArray[np.float64]:
         """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
-        return _program(tau * self.Q, x, u, p, tol)
+        return _program(self.Q if tau == 1.0 else tau * self.Q, x, u, p, tol, self.tiny)
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
         return float(np.sum(step * _times(self.Q, step)))
 
+    def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> Matrix:
+        """Q − θE"""
+        Q = self.Q
+        E = np.diag(bend.ravel() if len(Q) == bend.size else bend.min(axis=1))
+        if fall is not None:
+            E += gram(fall)
+        for theta in _THETAS:
+            M = Q - theta * E
+            if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and _positive(M):
+                return replace(self, Q=M)
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class ByColumns:
-    """Q = Aᵀ diag(weights) A + ridge I as the columns of A: nothing of the size of Q is made."""
+    """Q = Aᵀ diag(weights) A + diag(ridge) as the columns of A: nothing of the size of Q is made."""
 
     ptr: NDArray[Any]
     rows: NDArray[Any]
     values: NDArray[Any]
     weights: NDArray[np.float64]
-    h: NDArray[np.float64]  # the diagonal
-    ridge: float
+    ridge: NDArray[np.float64]
+    passes: int = 30  # more of them than a step is worth would be needed where Q is ill-conditioned
 
-    def program(self, tau: float, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-        """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, z = A (v − x) kept up to date"""
+    @cached_property
+    def h(self) -> NDArray[np.float64]:
+        """The diagonal"""
+        which = np.repeat(np.arange(len(self.ridge)), np.diff(self.ptr))
+        sums = np.bincount(which, self.weights[self.rows] * self.values * self.values, len(self.ridge))
+        return np.asarray(sums + self.ridge, np.float64)
+
+    def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> ByColumns:
+        """Q − θE, whose diagonal is positive; whether it is definite shows at the step"""
+        for theta in _THETAS:
+            weights = self.weights if fall is None else self.weights - theta * fall
+            M = replace(self, weights=weights, ridge=self.ridge - theta * bend[:, 0])
+            if np.all(M.h > _KEPT * self.h):
+                return M
+        return self
+
+    def program(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, z = A (v − x) kept up to date"""
         v, z = np.array(x, order="C"), np.zeros(len(self.weights))
         c, m, low, high = (np.ascontiguousarray(part) for part in p[:4])
-        arrays = self.ptr, self.rows, self.values, tau * self.weights, tau * self.h
-        column_kernel()(*arrays, tau * self.ridge, z, np.ascontiguousarray(x), u.copy(), v, c, m, low, high, 200, tol)
+        arrays = self.ptr, self.rows, self.values, self.weights, self.h, self.ridge, z
+        column_kernel()(*arrays, np.ascontiguousarray(x), u.copy(), v, c, m, low, high, self.passes, tol)
         return v
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
         z = np.bincount(self.rows, np.repeat(step[:, 0], np.diff(self.ptr)) * self.values, len(self.weights))
-        return float(np.sum(self.weights * z * z) + self.ridge * np.sum(step * step))
+        return float(np.sum(self.weights * z * z) + np.sum(self.ridge * step[:, 0] ** 2))
 
 
 def _distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]:
@@ -226,19 +278,22 @@ def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(Q @ v if len(Q) == len(v) else (Q @ v.ravel()).reshape(v.shape))
 
 
-def _program(Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-    """Newton's method where that is cheap; else coordinate descent from x, Newton's from there, and both again."""
+def _program(
+    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool
+) -> NDArray[np.float64]:
+    """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first."""
     if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
         c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
-        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol).reshape(x.shape)
+        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol, tiny).reshape(x.shape)
     b = _times(Q, x) + u
-    if len(x) <= SMALL and (quick := newton(Q, b, x, p)) is not None and _residual(Q, b, quick, p) <= tol:
+    if tiny and len(x) <= SMALL and (quick := newton(Q, b, x, p)) is not None and _residual(Q, b, quick, p) <= tol:
         return quick
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
     v, g = np.array(x, order="C"), np.ascontiguousarray(-u)
-    for passes in (20, 200):
-        kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol)
+    for passes in (40, 80, 160, 320):
+        if kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol) < passes:
+            break  # it knows the distance
         left = _residual(Q, b, v, p)
         if left <= tol:
             break
