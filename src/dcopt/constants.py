@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,6 +72,19 @@ def smoothness(f: LinearSum) -> Smoothness:
         m_f=max(0.0, -low) * min(top, most),
         m_i=max(0.0, -low) * most,
     )
+
+
+def importance_kappa(f: LinearSum, s: float) -> float:
+    """κ for rows drawn with q_i ∝ w_i ‖a_i‖²: L_v² = (sup|φ''|)² (mean w_i ‖a_i‖²) λ_max(AᵀWA/N), a mean for a maximum.
+
+    H = κ/2 ‖x‖² − f is convex for κ ≥ L̄, and PAGE descends by a = κ − L̄/2 − s L_v: κ = L̄/2 + 2 s L_v leaves a = s L_v.
+    """
+    low, high = f.loss.curvature
+    weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
+    top = largest_eigenvalue(f.a, weights / f.n)
+    L_v = max(high, -low) * math.sqrt(float(np.mean(_weighted_norms2(f))) * top)
+    Lbar = high * top
+    return max(Lbar, 0.5 * Lbar + 2.0 * s * L_v)
 
 
 def _weighted_norms2(f: LinearSum) -> Array:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from .errors import BadSettings
 
-Sampling: TypeAlias = Literal["iid", "distinct", "cyclic"]
+Sampling: TypeAlias = Literal["iid", "distinct", "cyclic", "importance"]
 Rows: TypeAlias = Any  # int64 row numbers
 SAMPLINGS = ("iid", "distinct", "cyclic")
-_COIN, _ROWS, _KEEP, _STEP, _EACH = range(5)  # what a word is for: the second half of Philox' key
+_COIN, _ROWS, _KEEP, _STEP, _EACH, _UNIT_INTERVAL = range(6)  # what a word is for: the second half of Philox' key
 _BLOCK, _LARGE = 64, 4096  # steps to a block; batches above _LARGE come one step at a time
 _UNIT = 2.0**-53
 
@@ -75,8 +75,14 @@ class Draw:
         """A number uniform in [0, 1) for every row: those below s are a sample, and smaller s nested ones."""
         return np.asarray((_words(self.seed, _EACH, self.t, n) >> np.uint64(11)) * _UNIT, np.float64)
 
+    def numbers(self, b: int) -> NDArray[np.float64]:
+        """b numbers uniform in [0, 1), for rows that are not equally likely."""
+        return np.asarray((_words(self.seed, _UNIT_INTERVAL, self.t, b, b) >> np.uint64(11)) * _UNIT, np.float64)
+
     def rows(self, n: int, b: int, sampling: Sampling = "iid") -> Rows:
         """b of n rows: independent, distinct (without replacement), or the next ones in order."""
+        if sampling == "importance":
+            raise BadSettings("sampling", sampling, 'one of iid, distinct, cyclic: "importance" needs a linear model')
         if sampling == "iid":
             if b <= _LARGE:
                 return _iid(self.seed, self.t // _BLOCK, n, b)[self.t % _BLOCK].copy()  # the block stays ours

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from .constants import smoothness
-from .convex import Majorizer, Mean
+from .constants import importance_kappa, smoothness
+from .convex import Majorizer, Mean, ScaledIdentity
 from .errors import CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
 from .nested import Nested
@@ -68,12 +68,16 @@ class Method:
         if self.convex_f and not (isinstance(P.f, LinearSum) and P.f.loss.curvature[0] >= 0.0):
             raise CannotSolve(self.name, "f is not known to be convex, and extrapolation needs that", "dca")
         if P.tunable:
-            P = P.with_kappa(self.kappa * P.G.L)
+            P = P.with_kappa(self._kappa(P))
         if self.transform is not None:
             P = self.transform(P)
+        estimator = self.stream if P.n is None else self.estimator(P.n)
+        assert estimator is not None  # seen above
+        if getattr(estimator, "sampling", "") == "importance" and not _weighs(P):
+            why = "rows are drawn by their length in form (S) with G = κ/2 ‖x‖² only"
+            raise CannotSolve(self.name, why, 'sampling="iid"')
         if P.n is None:
-            return P, self.stream  # type: ignore[return-value]  # seen above
-        estimator = self.estimator(P.n)
+            return P, estimator
         if P.f is None and isinstance(estimator, PAGE) and P.constants.L_v is not None:
             P = P.shift(_needed_shift(P, estimator))  # a general G need not leave PAGE the descent that (S) has
         if P.f is None and isinstance(estimator, SAGA):
@@ -81,6 +85,16 @@ class Method:
         if isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum):
             P = replace(P, G=P.G.steady(P.f, self._noise(estimator)))
         return P, estimator
+
+    def _kappa(self, P: Problem) -> float:
+        """κ, where it is the method's to choose."""
+        kappa: float = self.kappa * P.G.L
+        estimator = None if P.n is None else self.estimator(P.n)
+        if isinstance(estimator, PAGE) and estimator.sampling == "importance":
+            assert isinstance(P.f, LinearSum)  # what is tunable has one
+            own = importance_kappa(P.f, spread(estimator.p, estimator.b_small))
+            return min(kappa, own or kappa)  # 0: all rows are empty
+        return kappa
 
     def _noise(self, estimator: Estimator) -> float:
         """s of the estimators that are known to descend in the metric of a majorizer."""
@@ -90,6 +104,11 @@ class Method:
             return 0.0
         why = "its batches are not known to be large enough for a metric that is made of the data"
         raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
+
+
+def _weighs(P: Problem) -> bool:
+    """Whether the length of a row says how much it may matter."""
+    return isinstance(P.f, LinearSum) and isinstance(P.G, ScaledIdentity)
 
 
 def _needed_shift(P: Problem, page: PAGE) -> float:

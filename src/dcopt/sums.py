@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -185,6 +185,29 @@ class Grams:
         return self._Q[np.ix_(at, at)]
 
 
+class Chances(NamedTuple):
+    """f as the mean of f_i / (N q_i) over rows i that are drawn with probability q_i, q_i ∝ w_i ‖a_i‖²"""
+
+    f: LinearSum  # with the weights w_i / (N q_i)
+    below: Array  # Σ_{j ≤ i} q_j
+
+    @classmethod
+    def of(cls, f: LinearSum) -> Chances:
+        """A row of zeros adds nothing to a gradient and is never drawn; rows that all are 0 are equally likely."""
+        w = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
+        size = w * f.a.norms2()
+        if not size.any():
+            size = np.ones(f.n)
+        share = size / size.mean()  # N q_i
+        weights = np.divide(w, share, out=np.zeros(f.n), where=share > 0.0).astype(f.dtype)
+        return cls(replace(f, weights=weights), np.cumsum(share))
+
+    def rows(self, numbers: Array) -> Array:
+        """The row of each number in [0, 1)"""
+        found = np.searchsorted(self.below, numbers * self.below[-1], side="right")
+        return np.minimum(found, np.searchsorted(self.below, self.below[-1]))  # the last row with a chance
+
+
 class _One(NamedTuple):
     """The only component of a function."""
 
@@ -321,6 +344,11 @@ class LinearSum:
         """A memory of Gram matrices, where they do not depend on x."""
         return Grams(self) if self.loss.labels != "class" and len(set(self.loss.curvature)) == 1 else None
 
+    @cached_property
+    def chances(self) -> Chances:
+        """Which rows importance sampling draws."""
+        return Chances.of(self)
+
     def part(self, seed: int, share: float) -> LinearSum:
         """The mean over the rows i with u_i < share; the last one is kept."""
         kept = self.__dict__.get("_part")
@@ -341,4 +369,6 @@ class LinearSum:
 
     def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> LinearBatch:
         b = int(b)  # a NumPy uint8 would wrap in the counts
+        if sampling == "importance":
+            return LinearBatch(self.chances.f, self.chances.rows(draw.numbers(b)), b)
         return LinearBatch(self, draw.rows(self.n, b, sampling), b)

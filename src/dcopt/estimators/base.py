@@ -50,8 +50,9 @@ def check_batch(setting: str, b: int, n: int | None) -> None:
         raise BadSettings(setting, b, f"at most N = {n}; b=None takes all components")
 
 
-def check_sampling(sampling: Sampling) -> None:
-    pick("sampling", sampling, SAMPLINGS)
+def check_sampling(sampling: Sampling, importance: bool = False) -> None:
+    """`importance`: the estimator keeps nothing for a row, so that rows need not be equally likely."""
+    pick("sampling", sampling, (*SAMPLINGS, "importance") if importance else SAMPLINGS)
 
 
 def needs_finite_sum(estimator: object, n: int | None) -> None:

@@ -25,7 +25,7 @@ class PAGE:
         check_batch("b_small", self.b_small, None)
         if self.b is not None:
             check_batch("b", self.b, None)
-        check_sampling(self.sampling)
+        check_sampling(self.sampling, importance=True)
 
     def check(self, n: int | None) -> None:
         if self.b is not None:

@@ -30,7 +30,7 @@ class SVRG:
     def __post_init__(self) -> None:
         check_batch("b_small", self.b_small, None)
         require_count("period", self.period)
-        check_sampling(self.sampling)
+        check_sampling(self.sampling, importance=True)
 
     def check(self, n: int | None) -> None:
         needs_finite_sum(self, n)
