@@ -29,7 +29,7 @@ def fused_diff(
     """
     if not all(hasattr(a, part) for part in ("indptr", "indices", "data")) or not _compilable(loss):
         return None
-    from .data.csr_kernels import ENGINE, one_process_at_a_time
+    from .data.compiler import ENGINE, one_process_at_a_time
 
     if ENGINE == "python":
         return None
@@ -56,7 +56,7 @@ def _compilable(loss: Loss) -> bool:
 
 @cache
 def _kernel(dphi: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    from .data.csr_kernels import compiled, give_scalar_meaning
+    from .data.compiler import compiled, give_scalar_meaning
 
     give_scalar_meaning(base.exp, base.clip, base.expit, dphi)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .convex import ScaledIdentity
+from .data.engine import clock
 from .draw import Draw
 from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full, Revisited
@@ -25,6 +26,7 @@ from .store.fingerprint import fingerprint
 from .store.keeper import Keeper
 from .subproblems import Subsolver
 from .subproblems import subsolver as as_subsolver
+from .subproblems.local import dense_start
 from .sums import LinearSum
 from .xp import Array
 
@@ -85,6 +87,20 @@ class Job:
         self.tuned, self.estimator = self.recipe.prepare(P)
         self.estimator.check(P.n)
         self.subsolver = None if subsolver is None else as_subsolver(subsolver)
+        self.before = 0.0  # seconds spent on finding a start
+
+    def dense(self, state: State) -> State:
+        """The first state of "auto", which may choose where to start."""
+        if isinstance(self.estimator, Revisited):
+            began = clock()
+            with np.errstate(all="ignore"):
+                x, cost = dense_start(self.tuned, Draw(self.seed, 0), self.estimator.nested)
+            self.before, state = clock() - began, state._replace(spent=cost)
+            if x is not None:
+                self.notes = (*self.notes, "it starts with a step of f alone, from where the penalty lets go of more "
+                              "than it would take up from 0 (x0 = zeros starts there)")  # fmt: skip
+                return state._replace(x=x)
+        return state
 
     def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
         """What writes the checkpoints of this job."""
@@ -105,6 +121,7 @@ class Job:
         looks = isinstance(self.estimator, Revisited) and isinstance(P.f, LinearSum)
         measure = MEASURES[told.measure]
         run = Run(P, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact, looks)
+        run.seconds = self.before
         if saved is not None:
             run.restore(saved)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of

@@ -270,9 +270,9 @@ def _automatic(P: Problem) -> tuple[str, str]:
     if P.tunable and separable(P.r):
         if f.grams is not None:
             return "dca-local", "the curvature is the same everywhere, so that one matrix serves all steps"
-        if _GROWS.share(0, f) < 1.0:
+        if f.n >= _MANY and _GROWS.share(0, f) < 1.0:
             return "dca-nested", f"curvature at x, and {f.n} rows for {math.prod(f.shape)} unknowns let samples grow"
-        return "dca-local", f"curvature at x; {f.n} rows for {math.prod(f.shape)} unknowns are needed from the start"
+        return "dca-local", f"curvature at x; {f.n} rows for {math.prod(f.shape)} unknowns are seen from the start"
     if P.tunable and f.n >= _MANY:
         return "dca-page", f"r does not fall apart into entries or rows, and {f.n} rows allow batches"
     return ("pdcae" if convex else "dca"), "full gradients in the given metric" if not P.tunable else f"{f.n} rows"

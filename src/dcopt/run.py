@@ -93,7 +93,7 @@ class Run:
         self.trace = Trace(measure_name)
         self.every, self.output, self.seed, self.exact = trace_every, output, seed, exact
         self.looks = looks  # the method remembers F and the gradient at its points
-        self.t, self.passes, self.samples, self.seconds = 0, 0.0, 0, 0.0
+        self.seconds = 0.0
         self.checks = 0
         self.tol_met: float | None = None
         self._next_check, self._next_trace = 0.0, 0.0
@@ -107,6 +107,7 @@ class Run:
         self._last_two = (math.inf, math.inf)  # the measure at the last checks
         self._end: End | None = None
         self.whole = True  # the state is the newest one: a step that failed may have written into its memory
+        self._count(state)
 
     def saved(self) -> Saved:
         """For a checkpoint; the arrays are not copied."""

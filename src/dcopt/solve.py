@@ -13,7 +13,7 @@ from .errors import BadInput, BadSettings, OutOfData
 from .estimators import Estimator
 from .job import Job, Observer, Told, are_observers, is_problem
 from .loop import dca
-from .methods import Method, Planned, resolve
+from .methods import AUTO, Method, Planned, resolve
 from .problem import Problem
 from .state import Result, State
 from .stop import Rule
@@ -111,6 +111,7 @@ def solve(
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
     tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
+    x0 : the start; by default 0, and for "auto" a step of f alone from 0 where the penalty is concave and that is lower
     output : the last point, the best F among the traced points, or the theorems' one: uniformly from x_1 … x_T
         ("uniform", criticality) or from x_0 … x_{T−1} ("uniform-before", gap)
     callbacks : functions of a State, called after every step; a true return value ends the run
@@ -144,7 +145,10 @@ def solve(
     if checkpoint is not None:
         _is_new(checkpoint, P)
         keeper = job.keeper(checkpoint, every, stop is not None)
-    return job.run(rule, callbacks, first_state(P, x0), None, keeper)
+    state = first_state(P, x0)
+    if x0 is None and isinstance(method, str) and method == AUTO:
+        state = job.dense(state)
+    return job.run(rule, callbacks, state, None, keeper)
 
 
 def _is_new(checkpoint: Any, P: Problem) -> None:

@@ -96,7 +96,7 @@ def usual(folder: str) -> Any:
 
 # a module with kernels, one of which uses another
 LOOPS = """
-from dcopt.data.csr_kernels import compiled
+from dcopt.data.compiler import compiled
 
 @compiled
 def one(x):
@@ -283,7 +283,7 @@ def test_l3_never_a_stale_kernel(tmp_path: Path, loops: Path, stamps: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [("data/csr_kernels.py", "return math.exp(z)", "return math.exp(0)"), ("losses/welsch.py", "e * ", "1 * ")],
+    [("data/compiler.py", "return math.exp(z)", "return math.exp(0)"), ("losses/welsch.py", "e * ", "1 * ")],
 )
 def test_l3_nor_one_that_is_made_of_several_files(tmp_path: Path, file: str, old: str, new: str) -> None:
     copy = tmp_path / "lib" / "dcopt"

@@ -95,18 +95,48 @@ def test_it_goes_on_from_any_state_to_the_same_bits() -> None:
 
 
 def test_a_checkpoint_of_auto_is_one_of_what_it_took(tmp_path: Any) -> None:
-    whole = dcopt.solve(problem(), "auto", steps=12, seed=5)
+    whole = dcopt.solve(large(), "auto", steps=12, seed=5)
     path = tmp_path / "run.ckpt"
-    dcopt.solve(problem(), "auto", steps=4, seed=5, checkpoint=path, every=0)
-    again = dcopt.resume(path, problem(), "auto", steps=12)
+    dcopt.solve(large(), "auto", steps=4, seed=5, checkpoint=path, every=0)
+    again = dcopt.resume(path, large(), "auto", steps=12)
     assert np.array_equal(again.x, whole.x) and again.spent == whole.spent and whole.method == "dca-nested"
+
+
+def large() -> dcopt.Problem:
+    """As `problem`, with rows enough for samples."""
+    X, y = data()
+    return dcopt.erm(np.tile(X, (3, 1)), np.tile(y, 3), "logistic", SCAD(lam=0.02))
+
+
+def test_auto_starts_with_a_step_of_f_alone_where_that_is_lower() -> None:
+    """Counted, said, and only where a concave penalty, enough rows and no start of one's own make it sensible."""
+    P = large()
+    zero = np.zeros(P.shape)
+    res = dcopt.solve(P, "auto", steps=1, seed=2, trace=1e-9)
+    assert "a step of f alone" in res.notes[1]
+    sample = Nested().sum(P.f, Draw(2, 0))
+    first = res.trace.records[0]
+    assert first.passes == sample.n / P.n and first.F < P.value(zero) and first.nnz == P.shape[0]
+    g, z = sample.all().grad(zero), np.zeros(sample.n)
+    Q = sample.a.gram(sample.loss.bend(z, sample.labels), np.arange(P.shape[0])) / sample.n
+    x = -np.linalg.solve(Q + 2 * np.trace(Q) / len(Q) * np.eye(len(Q)), g)
+    assert P.value(x) == pytest.approx(first.F, rel=1e-12)
+    X, y = data()
+    for other in (
+        dcopt.erm(X, y, "logistic", L1(lam=0.02)),  # convex: there is one end
+        dcopt.erm(X[: 2 * D - 1], y[: 2 * D - 1], "logistic", SCAD(lam=0.02)),  # too few rows
+        dcopt.erm(X, y, "logistic", SCAD(lam=1.0)),  # all of x costs more than it gives
+    ):
+        assert len(dcopt.solve(other, "auto", steps=1, seed=2).notes) == 1
+    high = dcopt.solve(dcopt.erm(X, y, "logistic", SCAD(lam=1.0)), "auto", steps=1, seed=2)
+    assert high.spent.gradients == 3 * len(y)  # the look that was not followed is paid for
 
 
 def test_auto_says_what_it_took_and_why() -> None:
     X, y = data()
     pairs = SCAD(lam=0.1, groups=[[2 * k, 2 * k + 1] for k in range(D // 2)])
     took = {
-        "dca-nested": problem(),
+        "dca-nested": large(),
         "dca-local": dcopt.erm(X[:60], y[:60], "logistic", SCAD(lam=0.1)),
         "pdcae": dcopt.erm(X, y, "logistic", SCAD(lam=0.1), decomposition="gram"),
         "dca": dcopt.erm(X, y, "squared-sigmoid", pairs),
@@ -115,8 +145,9 @@ def test_auto_says_what_it_took_and_why() -> None:
     for name, P in took.items():
         res = dcopt.solve(P, "auto", steps=2, seed=0)
         assert res.method == name and res.notes[0].startswith(f"auto took {name}: ") and res.notes[0] in str(res)
+        at_zero = dcopt.solve(P, "auto", steps=2, seed=0, x0=np.zeros(P.shape))
         same = dcopt.solve(P, name, steps=2, seed=0)
-        assert np.array_equal(res.x, same.x) and same.notes == ()
+        assert np.array_equal(at_zero.x, same.x) and same.notes == () and at_zero.notes == res.notes[:1]
     with pytest.raises(dcopt.BadSettings, match="auto"):
         dcopt.solve(problem(), "automatic")
 

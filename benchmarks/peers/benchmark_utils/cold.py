@@ -40,7 +40,8 @@ import dcopt
 from dcopt.regularizers import L1, MCP, SCAD
 r = {"l1": lambda: L1(lam), "mcp": lambda: MCP(lam, gamma=gamma), "scad": lambda: SCAD(lam, a=gamma)}[penalty]()
 P = dcopt.erm(X, y, loss, r)
-x = dcopt.solve(P, kind, tol=tol, measure="criticality", passes=1e5, trace=None, seed=0).x
+x = dcopt.solve(P, kind, tol=tol, measure="criticality", passes=1e5, trace=None, seed=0,
+                x0=np.zeros(P.shape)).x
 np.save(out, x)
 """
 SKGLM = READ + """

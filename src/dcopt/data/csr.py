@@ -224,9 +224,11 @@ class CsrRows:
 def _kernels() -> Any:
     """Compiled loops, or SciPy's where nothing can be compiled."""
     with off_the_clock():
-        from . import csr_kernels
+        from . import compiler
 
-        if csr_kernels.ENGINE == "numba":
+        if compiler.ENGINE == "numba":
+            from . import csr_kernels
+
             return csr_kernels
         from . import csr_scipy
 

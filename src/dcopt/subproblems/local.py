@@ -174,6 +174,27 @@ class Local:
         return np.flatnonzero(there)
 
 
+def dense_start(P: Problem, draw: Draw, nested: Nested | None) -> tuple[Array | None, Cost]:
+    """x = −(Q + 2q I)⁻¹ ∇f(0), q the mean of Q's diagonal: a step of f alone, or None where 0 is better; and its cost.
+
+    A concave penalty holds at 0 what starts there; from a point with all coordinates it lets go of those that do not
+    pay, and the critical point at the end is mostly a lower one. It takes two rows for each unknown to mean anything.
+    """
+    solver = Local(P, nested).at(draw)
+    f = P.f if solver.f is None else solver.f
+    assert isinstance(f, LinearSum)
+    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full):
+        return None, Cost(0, 0)
+    zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
+    seen = f.recent.at(zero)
+    Q = solver._matrix(f, seen.z, np.arange(f.shape[0]), 2.0).Q
+    g = np.asarray(seen.grad, np.float64)
+    with one_thread():
+        x = -np.linalg.solve(Q, g.reshape(len(Q), -1)).reshape(f.shape).astype(f.dtype)
+    better = f.recent.at(x).value + P.r.value(x) < seen.value + P.r.value(zero)  # NaN is not
+    return x if better else None, one  # the other look is that of the first step
+
+
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """Q, with the same rows and columns as v, or one for every entry of v."""
