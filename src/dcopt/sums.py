@@ -178,9 +178,18 @@ class Grams:
 
     def on(self, columns: Array) -> Array:
         """Its rows and columns at these places, in increasing order; a copy."""
-        if not np.isin(columns, self._columns).all():
-            f, every = self._sum, np.union1d(self._columns, columns)
-            self._columns, self._Q = every, f.a.gram(f.weights, every) * (f.loss.curvature[0] / f.n)
+        new = np.setdiff1d(columns, self._columns)
+        if len(new):
+            f, every = self._sum, np.union1d(self._columns, new)
+            scale = f.loss.curvature[0] / f.n
+            if len(new) < len(self._columns) and hasattr(f.a, "cross"):  # where a product costs more than a look
+                Q, old, add = np.empty((len(every), len(every))), *(np.isin(every, c) for c in (self._columns, new))
+                Q[np.ix_(old, old)] = self._Q
+                Q[add] = f.a.cross(f.weights, new, every) * scale
+                Q[:, add] = Q[add].T
+            else:
+                Q = f.a.gram(f.weights, every) * scale
+            self._columns, self._Q = every, Q
         at = np.searchsorted(self._columns, columns)
         return self._Q[np.ix_(at, at)]
 
