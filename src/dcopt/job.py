@@ -122,12 +122,16 @@ class Job:
         measure = MEASURES[told.measure]
         run = Run(P, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact, looks)
         run.seconds = self.before
+        if isinstance(self.estimator, Revisited) and self.estimator.nested is not None and isinstance(P.f, LinearSum):
+            run.sampled = self.estimator.nested.length(P.f)
         if saved is not None:
             run.restore(saved)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
             _compile(P, state.x)
             if looks and saved is None and self.estimator == Revisited():
+                began = clock()
                 P.f.recent.at(state.x)  # type: ignore[union-attr]  # the first look serves the first step too
+                run.seconds += clock() - began
             if keeper is not None and saved is None:
                 keeper.begin(run)
             end = run.go(states, rule, callbacks, keeper)

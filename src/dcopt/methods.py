@@ -90,7 +90,7 @@ class Method:
         """κ, where it is the method's to choose."""
         kappa: float = self.kappa * P.G.L
         estimator = None if P.n is None else self.estimator(P.n)
-        if isinstance(estimator, PAGE) and estimator.sampling == "importance":
+        if type(estimator) is PAGE and estimator.sampling == "importance":  # SARAH is one with another s
             assert isinstance(P.f, LinearSum)  # what is tunable has one
             own = importance_kappa(P.f, spread(estimator.p, estimator.b_small))
             return min(kappa, own or kappa)  # 0: all rows are empty

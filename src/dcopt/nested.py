@@ -33,6 +33,10 @@ class Nested:
             t -= steps
         return 1.0
 
+    def length(self, f: LinearSum) -> int:
+        """The number of steps on samples"""
+        return next(t for t in range(sum(self.steps) + 1) if self.share(t, f) >= 1.0)
+
     def grew(self, t: int, f: LinearSum) -> bool:
         """Whether step t sees rows that step t − 1 did not."""
         return t == 0 or self.share(t, f) > self.share(t - 1, f)

@@ -93,6 +93,7 @@ class Run:
         self.trace = Trace(measure_name)
         self.every, self.output, self.seed, self.exact = trace_every, output, seed, exact
         self.looks = looks  # the method remembers F and the gradient at its points
+        self.sampled = 0  # steps that descend on a sample: F on all rows may rise meanwhile
         self.seconds = 0.0
         self.checks = 0
         self.tol_met: float | None = None
@@ -240,7 +241,8 @@ class Run:
 
     def _judge(self, look: Look) -> None:
         """Descent is the promise of the method: exact steps may not raise F, stochastic ones not for long."""
-        self._first = self._first or look
+        if look.t >= self.sampled:
+            self._first = self._first or look
         before = self._best if self.exact else self._first
         if not math.isfinite(look.F) or math.isnan(look.measure):
             said = f"F is {look.F}, the {self.trace.measure} {look.measure} at step {look.t}"

@@ -160,8 +160,17 @@ class Recent:
         last = self._last
         if last is not None and _same(last, x):
             return last
-        self._last = seen = Seen(x.copy(), *self._sum.all().look(x))
+        seen = self.look(x)
+        self._last = seen
         return seen
+
+    def look(self, x: Array) -> Seen:
+        """f(x) and ∇f(x); the last point stays what it is."""
+        return Seen(x.copy(), *self._sum.all().look(x))
+
+    def put(self, seen: Seen) -> None:
+        """This is the last point now."""
+        self._last = seen
 
 
 def _same(seen: Seen, x: Array) -> bool:
@@ -169,29 +178,22 @@ def _same(seen: Seen, x: Array) -> bool:
 
 
 class Grams:
-    """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'', on the columns that were asked for: it serves all steps."""
+    """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'': the last one serves all steps with the same columns.
+
+    A part of a larger one would have other bits: what is remembered is a pure function of the columns.
+    """
 
     def __init__(self, sum: LinearSum) -> None:
         self._sum = sum
-        self._columns = np.zeros(0, np.int64)
-        self._Q = np.zeros((0, 0))
+        self._last: tuple[Array, Array] | None = None
 
     def on(self, columns: Array) -> Array:
-        """Its rows and columns at these places, in increasing order; a copy."""
-        new = np.setdiff1d(columns, self._columns)
-        if len(new):
-            f, every = self._sum, np.union1d(self._columns, new)
-            scale = f.loss.curvature[0] / f.n
-            if len(new) < len(self._columns) and hasattr(f.a, "cross"):  # where a product costs more than a look
-                Q, old, add = np.empty((len(every), len(every))), *(np.isin(every, c) for c in (self._columns, new))
-                Q[np.ix_(old, old)] = self._Q
-                Q[add] = f.a.cross(f.weights, new, every) * scale
-                Q[:, add] = Q[add].T
-            else:
-                Q = f.a.gram(f.weights, every) * scale
-            self._columns, self._Q = every, Q
-        at = np.searchsorted(self._columns, columns)
-        return self._Q[np.ix_(at, at)]
+        """Its rows and columns at these places; a copy."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], columns):
+            f = self._sum
+            self._last = last = columns.copy(), f.a.gram(f.weights, columns) * (f.loss.curvature[0] / f.n)
+        return last[1].copy()
 
 
 class Chances(NamedTuple):
@@ -357,6 +359,13 @@ class LinearSum:
     def chances(self) -> Chances:
         """Which rows importance sampling draws."""
         return Chances.of(self)
+
+    @cached_property
+    def bound(self) -> float:
+        """sup|φ''| (1/N) Σ w_i ‖a_i‖² / d: the mean of the diagonal of a matrix that majorizes ∇²f everywhere."""
+        norms = self.a.norms2() if self.weights is None else self.weights * self.a.norms2()
+        low, high = self.loss.curvature
+        return max(high, -low) * float(np.mean(norms)) / self.a.shape[1]
 
     def part(self, seed: int, share: float) -> LinearSum:
         """The mean over the rows i with u_i < share; the last one is kept."""

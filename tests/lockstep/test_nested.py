@@ -132,6 +132,18 @@ def test_auto_starts_with_a_step_of_f_alone_where_that_is_lower() -> None:
     assert high.spent.gradients == 3 * len(y)  # the look that was not followed is paid for
 
 
+def test_f_may_rise_on_the_rows_that_a_sample_leaves_out() -> None:
+    """Labels without a reason: what a sample learns is worth nothing on the others, and nothing diverges."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4096, 112)), np.sign(rng.normal(size=4096))
+    P = dcopt.erm(X, y, "logistic", Exponential(lam=1 / 4096, alpha=5.0))
+    few = dcopt.erm(X[:1000], y[:1000], "logistic")  # two rows for each unknown in a quarter and a half of them only
+    assert [Nested().length(Q.f) for Q in (P, few, dcopt.erm(X[:200], y[:200], "logistic"))] == [7, 4, 0]
+    for seed in range(3):
+        res = dcopt.solve(P, "auto", tol=1e-7, measure="criticality", seed=seed, trace=1e-9)
+        assert res.status.name == "CONVERGED" and max(r.F for r in res.trace) > 1.02 * res.certificate.F
+
+
 def test_auto_says_what_it_took_and_why() -> None:
     X, y = data()
     pairs = SCAD(lam=0.1, groups=[[2 * k, 2 * k + 1] for k in range(D // 2)])

@@ -12,7 +12,8 @@ import dcopt
 from dcopt.constants import importance_kappa, smoothness
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, CannotSolve
-from dcopt.estimators import PAGE, SAGA, SVRG, Fresh
+from dcopt.estimators import PAGE, SAGA, SARAH, SVRG, Fresh
+from dcopt.methods import as_method
 from dcopt.regularizers import Exponential
 from dcopt.sums import LinearBatch
 
@@ -80,6 +81,18 @@ def test_it_pays_where_rows_differ() -> None:
             for kind in ("iid", "importance")
         )
         assert two < one - 0.02, (seed, one, two)
+
+
+def test_only_page_itself_takes_the_smaller_kappa() -> None:
+    """SARAH is a PAGE whose p says nothing of its noise."""
+    P = uneven()
+    page, sarah = (
+        as_method(estimator).prepare(P)[0].G.kappa
+        for estimator in (
+            PAGE(p=0.1, b_small=20, sampling="importance"), SARAH(b_small=20, period=10, sampling="importance"),
+        )
+    )  # fmt: skip
+    assert page < 0.5 * sarah and sarah == P.G.L
 
 
 def test_svrg_and_a_resumed_run_draw_the_same(tmp_path: Any) -> None:

@@ -56,17 +56,6 @@ class DenseRows:
         n, values = self.shape[0], np.asarray(self.a[:, columns].T, np.float64).ravel()
         return np.arange(len(columns) + 1) * n, np.tile(np.arange(n), len(columns)), values
 
-    def cross(self, weights: Array | None, some: Array, columns: Array) -> Array:
-        """Aᵀ W A, of which the rows `some` and these columns"""
-        total = np.zeros((len(some), len(columns)))
-        for start in range(0, self.shape[0], _BLOCK):
-            block = np.asarray(self.a[start : start + _BLOCK], np.float64)
-            left = block[:, some]
-            if weights is not None:
-                left = left * weights[start : start + _BLOCK, None]
-            total += left.T @ block[:, columns]
-        return total
-
     def gram(self, weights: Array | None, columns: Array) -> Array:
         total = np.zeros((len(columns), len(columns)))
         whole = len(columns) == self.shape[1]

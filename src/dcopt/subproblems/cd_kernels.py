@@ -207,6 +207,8 @@ def descend_columns(
                 total += off * off
             if whole:
                 active[j] = step != 0.0
+        if not math.isfinite(total):  # there is no minimum; the caller sees it at v
+            break
         if whole:
             if math.sqrt(total) <= tol:
                 break

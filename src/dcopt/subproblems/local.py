@@ -24,7 +24,9 @@ from .base import Inner, nowhere
 from .cd import SMALL, column_kernel, kernel, newton, one_thread
 from .parts import Parts, parts
 
+_START = 0.05  # of the largest curvature: what f must have at 0 for a start without r1
 _TINY = 2**16  # entries of A: compiling would take longer than all the rest
+_FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
 Gram = Callable[[NDArray[Any]], NDArray[Any]]
 Metric: TypeAlias = "Matrix | ByColumns"
@@ -87,27 +89,33 @@ class Local:
         share = min(self.share, near) if f.grams is None else 1e-3 * self.share  # what is solved there is f itself
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         trials = self._trials(Q, M, x[columns], u[columns], few, share * start)
-        for looks, (metric, tau, step) in enumerate(islice(trials, self.trials), 1):
+        for looks, (tau, step, square) in enumerate(islice(trials, self.trials), 1):
             v = x.copy()
-            v[columns] += step
+            v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
             trial = v.reshape(shape).astype(warm.dtype)
             there, cost = f.recent.at(trial), Cost(looks * f.n, looks * f.n)
-            value, square = there.value + self.P.r.value(trial), metric.square(step)
+            value = there.value + self.P.r.value(trial)
             if np.isnan(value):
                 return nowhere(warm, cost)
-            if square >= 0.0 and value <= F - 0.5 * self.sigma * tau * square + slack:
+            if value <= F - 0.5 * self.sigma * tau * square + slack:
                 return Inner(trial, 0.0, looks, cost)
         return Inner(warm, 0.0, looks, cost)
 
     def _trials(
         self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
-    ) -> Iterator[tuple[Metric, float, NDArray[Any]]]:
-        """The metrics with their τ and steps: M, then Q with τ = 1, 3, 9, …"""
+    ) -> Iterator[tuple[float, NDArray[Any], float]]:
+        """τ, the step, and its square in the metric: M, then Q with τ = 1, 3, 9, …
+
+        M is left out where it is seen to be below μI along its step, which Q nowhere is.
+        """
         if M is not Q:
-            yield M, 1.0, M.program(x, u, p, tol) - x
+            step = M.program(x, u, p, tol) - x
+            square = M.square(step)
+            if Q.mu * np.sum(step * step) <= square < np.inf:
+                yield 1.0, step, square
         tau, step = 1.0, Q.program(x, u, p, tol) - x
         while True:
-            yield Q, tau, step
+            yield tau, step, Q.square(step)
             tau *= self.grow
             step = step / self.grow if isinstance(Q, ByColumns) else Q.program(x, u, p, tol, tau) - x
 
@@ -125,8 +133,9 @@ class Local:
                     blocks[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
                     blocks[:, j, :, i] = blocks[:, i, :, j]
             Q = blocks.reshape(len(columns) * k, len(columns) * k)
-        Q[np.diag_indices(len(Q))] += ridge * max(float(np.trace(Q)) / len(Q), 1e-12)
-        return Matrix(Q, math.prod(f.a.shape) <= _TINY)
+        mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
+        Q[np.diag_indices(len(Q))] += mu
+        return Matrix(Q, mu, math.prod(f.a.shape) <= _TINY)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
@@ -135,8 +144,9 @@ class Local:
             return None
         ptr, rows, values = a.columns(columns)
         weights = np.asarray(_weights(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
-        Q = ByColumns(ptr, rows, values, weights, np.zeros(len(columns)))
-        return replace(Q, ridge=np.full(len(columns), self.ridge * max(float(Q.h.mean()), 1e-12)))
+        Q = ByColumns(ptr, rows, values, weights, np.zeros(len(columns)), 0.0)
+        mu = self.ridge * max(float(Q.h.mean()), _FLAT * f.bound, 1e-300)
+        return replace(Q, ridge=np.full(len(columns), mu), mu=mu)
 
     def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Metric:
         """Q − θE, E = (2/N) Σ w_i (φ'')₋ a_i a_iᵀ + diag r2''(x): ∇²F on its smooth piece for the largest θ ≤ 1 that
@@ -152,8 +162,9 @@ class Local:
         fall = None
         if f.loss.curvature[0] < 0.0:
             fall = 2.0 * _weights(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)) / f.n
-        with one_thread():
-            return Q.less(np.maximum(bend, 0.0), fall, lambda weights: f.a.gram(weights, columns))
+        elif not bend.any():
+            return Q
+        return Q.less(np.maximum(bend, 0.0), fall, lambda weights: f.a.gram(weights, columns))
 
     def _columns(self, f: LinearSum, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first.
@@ -183,16 +194,28 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None) -> tuple[Array | 
     solver = Local(P, nested).at(draw)
     f = P.f if solver.f is None else solver.f
     assert isinstance(f, LinearSum)
-    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full):
+    every = np.arange(f.shape[0])
+    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full) or not _cheap(f, every):
         return None, Cost(0, 0)
     zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
     seen = f.recent.at(zero)
-    Q = solver._matrix(f, seen.z, np.arange(f.shape[0]), 2.0).Q
+    Q = solver._matrix(f, seen.z, every, 2.0)
+    if Q.mu <= 2.0 * _START * f.bound:  # f is flat at 0: a step would go far
+        return None, Cost(0, 0)
     g = np.asarray(seen.grad, np.float64)
     with one_thread():
-        x = -np.linalg.solve(Q, g.reshape(len(Q), -1)).reshape(f.shape).astype(f.dtype)
-    better = f.recent.at(x).value + P.r.value(x) < seen.value + P.r.value(zero)  # NaN is not
-    return x if better else None, one  # the other look is that of the first step
+        x = -np.linalg.solve(Q.Q, g.reshape(len(Q.Q), -1)).reshape(f.shape).astype(f.dtype)
+    there = f.recent.look(x)
+    if not there.value + P.r.value(x) < seen.value + P.r.value(zero):  # NaN is not less
+        return None, one
+    f.recent.put(there)
+    return x, one  # the other look is that of the first step
+
+
+def _cheap(f: LinearSum, columns: NDArray[np.int64]) -> bool:
+    """Whether the Gram matrix of all columns costs no more than some looks: rows of a few hundred entries."""
+    a: Any = f.a
+    return hasattr(a, "count") and a.count(columns) <= 256 * f.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +223,7 @@ class Matrix:
     """Q, with the same rows and columns as v, or one for every entry of v."""
 
     Q: NDArray[np.float64]
+    mu: float  # Q ⪰ μI
     tiny: bool = False
 
     def program(
@@ -218,10 +242,11 @@ class Matrix:
         E = np.diag(bend.ravel() if len(Q) == bend.size else bend.min(axis=1))
         if fall is not None:
             E += gram(fall)
-        for theta in _THETAS:
-            M = Q - theta * E
-            if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and _positive(M):
-                return replace(self, Q=M)
+        with one_thread():
+            for theta in _THETAS:
+                M = Q - theta * E
+                if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and _positive(M):
+                    return replace(self, Q=M)
         return self
 
 
@@ -234,6 +259,7 @@ class ByColumns:
     values: NDArray[Any]
     weights: NDArray[np.float64]
     ridge: NDArray[np.float64]
+    mu: float  # Q ⪰ μI
     passes: int = 30  # more of them than a step is worth would be needed where Q is ill-conditioned
 
     @cached_property
