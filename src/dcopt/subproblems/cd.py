@@ -149,7 +149,7 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArr
     """
     if p.rows:
         return None
-    out, steps = x.copy(), 20 if len(x) <= SMALL else 4 if len(x) <= 8 * SMALL else 1  # where it ends, it ends soon
+    out, steps = x.copy(), 20 if len(x) <= SMALL else 2 if len(x) <= 8 * SMALL else 1  # where it ends, it ends soon
     with one_thread():
         for i in range(x.shape[1]):
             one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
@@ -192,7 +192,9 @@ def _newton(
         if before is not None and np.array_equal(piece, before):
             break
         try:
-            x_free = np.linalg.solve(Q[np.ix_(free, free)] + np.diag(m[free]), (b - Q @ held - kink)[free])
+            some = Q[np.ix_(free, free)]
+            some[np.diag_indices(len(some))] += m[free]
+            x_free = np.linalg.solve(some, (b - Q @ held - kink)[free])
         except np.linalg.LinAlgError:
             return None
         before, x = piece, held.copy()

@@ -238,13 +238,12 @@ class Matrix:
 
     def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> Matrix:
         """Q − θE"""
-        Q = self.Q
-        E = np.diag(bend.ravel() if len(Q) == bend.size else bend.min(axis=1))
-        if fall is not None:
-            E += gram(fall)
+        Q, diagonal = self.Q, bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)
+        E = None if fall is None else gram(fall)
         with one_thread():
             for theta in _THETAS:
-                M = Q - theta * E
+                M = Q.copy() if E is None else Q - theta * E
+                M[np.diag_indices(len(M))] -= theta * diagonal
                 if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and _positive(M):
                     return replace(self, Q=M)
         return self
