@@ -88,8 +88,8 @@ def main(seeds: int, names: list[str]) -> None:
                 for s in range(seeds)]  # fmt: skip
         target, took = np.median([(r.certificate.F, r.seconds) for r in page], axis=0)
         passes, seconds = np.array([first(r.trace, target) for r in auto]).T
-        least, who = best(P, seeds)
         ends = np.array([r.certificate.F for r in auto])
+        least, who = min(best(P, seeds), (float(ends.min()), "auto"))
         near = np.array([first(r.trace, 1.001 * least)[0] for r in auto])
         own = np.array([first(r.trace, 1.001 * r.certificate.F)[0] for r in auto])
         hits.append(np.median(passes))
