@@ -47,7 +47,7 @@ class Constants:
 def component_smoothness(f: LinearSum) -> float:
     """L_f = max(|inf φ''|, sup φ'') max_i w_i ‖a_i‖²: one look at the rows."""
     low, high = f.loss.curvature
-    return max(high, -low) * float(_weighted_norms2(f).max())
+    return max(high, -low) * float(f.sizes.max())
 
 
 def majorizing_kappa(f: LinearSum) -> float:
@@ -60,7 +60,7 @@ def majorizing_kappa(f: LinearSum) -> float:
 def smoothness(f: LinearSum) -> Smoothness:
     """L̄ = sup φ'' λ_max(AᵀWA/N),  L_v = sup|φ''| √λ_max((1/N) Σ w_i² ‖a_i‖² a_i a_iᵀ)."""
     low, high = f.loss.curvature
-    norms = _weighted_norms2(f)
+    norms = f.sizes
     weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
     top = largest_eigenvalue(f.a, weights / f.n)
     spread = largest_eigenvalue(f.a, weights * norms / f.n)
@@ -82,14 +82,9 @@ def importance_kappa(f: LinearSum, s: float) -> float:
     low, high = f.loss.curvature
     weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
     top = largest_eigenvalue(f.a, weights / f.n)
-    L_v = max(high, -low) * math.sqrt(float(np.mean(_weighted_norms2(f))) * top)
+    L_v = max(high, -low) * math.sqrt(float(np.mean(f.sizes)) * top)
     Lbar = high * top
     return max(Lbar, 0.5 * Lbar + 2.0 * s * L_v)
-
-
-def _weighted_norms2(f: LinearSum) -> Array:
-    norms = f.a.norms2()
-    return norms if f.weights is None else norms * f.weights
 
 
 def largest_eigenvalue(a: RowMatrix, weights: Array) -> float:

@@ -214,7 +214,8 @@ def test_wide_data_makes_no_gram_matrix() -> None:
 
 def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     """Where τQ majorizes f, F(x + d/τ) ≤ F(x) − τ/2 ‖d/τ‖²_Q: f is made steep by scaling Q down, not by trust."""
-    from dcopt.subproblems.local import ByColumns, Local
+    from dcopt.subproblems.local import Local
+    from dcopt.subproblems.metrics import ByColumns
     from dcopt.subproblems.parts import parts
 
     rng = np.random.default_rng(4)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +17,16 @@ from ..losses import Softmax
 from ..nested import Nested
 from ..problem import Problem
 from ..regularizers import Regularizer
-from ..sums import Cost, LinearSum, Seen
+from ..remembered import Seen
+from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import Inner, nowhere
-from .cd import SMALL, column_kernel, kernel, newton, one_thread
+from .cd import SMALL, one_thread
+from .metrics import TINY, ByColumns, Matrix, Metric, distances
 from .parts import Parts, parts
 
 _START = 0.05  # of the largest curvature: what f must have at 0 for a start without r1
-_TINY = 2**16  # entries of A: compiling would take longer than all the rest
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
-_THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
-Gram = Callable[[NDArray[Any]], NDArray[Any]]
-Metric: TypeAlias = "Matrix | ByColumns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +70,7 @@ class Local:
         p, shape = parts(r, warm.shape), warm.shape
         x = np.array(warm, np.float64).reshape(p.c.shape)
         u = u.reshape(x.shape)
-        off = _distances(u, x, p)
+        off = distances(u, x, p)
         start = float(np.sqrt(np.sum(off * off)))
         columns = self._columns(f, x, off)
         here, one = f.recent.at(warm), Cost(f.n, f.n)
@@ -135,7 +132,7 @@ class Local:
             Q = blocks.reshape(len(columns) * k, len(columns) * k)
         mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
         Q[np.diag_indices(len(Q))] += mu
-        return Matrix(Q, mu, math.prod(f.a.shape) <= _TINY)
+        return Matrix(Q, mu, math.prod(f.a.shape) <= TINY)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
@@ -218,138 +215,7 @@ def _cheap(f: LinearSum, columns: NDArray[np.int64]) -> bool:
     return hasattr(a, "count") and a.count(columns) <= 256 * f.n
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """Q, with the same rows and columns as v, or one for every entry of v."""
-
-    Q: NDArray[np.float64]
-    mu: float  # Q ⪰ μI
-    tiny: bool = False
-
-    def program(
-        self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tau: float = 1.0
-    ) -> NDArray[np.float64]:
-        """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
-        return _program(self.Q if tau == 1.0 else tau * self.Q, x, u, p, tol, self.tiny)
-
-    def square(self, step: NDArray[Any]) -> float:
-        """⟨step, Q step⟩"""
-        return float(np.sum(step * _times(self.Q, step)))
-
-    def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> Matrix:
-        """Q − θE"""
-        Q, diagonal = self.Q, bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)
-        E = None if fall is None else gram(fall)
-        with one_thread():
-            for theta in _THETAS:
-                M = Q.copy() if E is None else Q - theta * E
-                M[np.diag_indices(len(M))] -= theta * diagonal
-                if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and _positive(M):
-                    return replace(self, Q=M)
-        return self
-
-
-@dataclass(frozen=True, eq=False)
-class ByColumns:
-    """Q = Aᵀ diag(weights) A + diag(ridge) as the columns of A: nothing of the size of Q is made."""
-
-    ptr: NDArray[Any]
-    rows: NDArray[Any]
-    values: NDArray[Any]
-    weights: NDArray[np.float64]
-    ridge: NDArray[np.float64]
-    mu: float  # Q ⪰ μI
-    passes: int = 30  # more of them than a step is worth would be needed where Q is ill-conditioned
-
-    @cached_property
-    def h(self) -> NDArray[np.float64]:
-        """The diagonal"""
-        which = np.repeat(np.arange(len(self.ridge)), np.diff(self.ptr))
-        sums = np.bincount(which, self.weights[self.rows] * self.values * self.values, len(self.ridge))
-        return np.asarray(sums + self.ridge, np.float64)
-
-    def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> ByColumns:
-        """Q − θE, whose diagonal is positive; whether it is definite shows at the step"""
-        for theta in _THETAS:
-            weights = self.weights if fall is None else self.weights - theta * fall
-            M = replace(self, weights=weights, ridge=self.ridge - theta * bend[:, 0])
-            if np.all(M.h > _KEPT * self.h):
-                return M
-        return self
-
-    def program(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, z = A (v − x) kept up to date"""
-        v, z = np.array(x, order="C"), np.zeros(len(self.weights))
-        c, m, low, high = (np.ascontiguousarray(part) for part in p[:4])
-        arrays = self.ptr, self.rows, self.values, self.weights, self.h, self.ridge, z
-        column_kernel()(*arrays, np.ascontiguousarray(x), u.copy(), v, c, m, low, high, self.passes, tol)
-        return v
-
-    def square(self, step: NDArray[Any]) -> float:
-        """⟨step, Q step⟩"""
-        z = np.bincount(self.rows, np.repeat(step[:, 0], np.diff(self.ptr)) * self.values, len(self.weights))
-        return float(np.sum(self.weights * z * z) + np.sum(self.ridge * step[:, 0] ** 2))
-
-
-def _distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]:
-    """dist(u_j, ∂r1(x)_j) for every coordinate (row) j"""
-    u = u - p.m * x
-    if p.rows:
-        size, c = np.linalg.norm(x, axis=1), p.c[:, 0]
-        unit = np.divide(x, size[:, None], out=np.zeros_like(x), where=size[:, None] > 0)
-        away = np.linalg.norm(u - c[:, None] * unit, axis=1)
-        return np.asarray(np.where(size > 0, away, np.maximum(np.linalg.norm(u, axis=1) - c, 0.0)))
-    away = np.where(x != 0.0, u - p.c * np.sign(x), np.sign(u) * np.maximum(np.abs(u) - p.c, 0.0))
-    away = np.where(x >= p.high, np.minimum(away, 0.0), away)
-    away = np.where(x <= p.low, np.maximum(away, 0.0), away)
-    return np.asarray(np.linalg.norm(away, axis=1))
-
-
 def _weights(f: LinearSum, bend: Array) -> NDArray[np.float64]:
     bend = np.asarray(bend, np.float64)
     bend = np.abs(bend) if f.loss.curvature[0] < 0.0 else bend
     return np.asarray(bend if f.weights is None else bend * f.weights, np.float64)
-
-
-def _positive(M: NDArray[Any]) -> bool:
-    try:
-        np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-    """Qv, with the same Q for every column of v or with one for all of its entries."""
-    return np.asarray(Q @ v if len(Q) == len(v) else (Q @ v.ravel()).reshape(v.shape))
-
-
-def _program(
-    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool
-) -> NDArray[np.float64]:
-    """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first."""
-    if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
-        c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
-        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol, tiny).reshape(x.shape)
-    b = _times(Q, x) + u
-    if tiny and len(x) <= SMALL and (quick := newton(Q, b, x, p)) is not None and _residual(Q, b, quick, p) <= tol:
-        return quick
-    Q = np.ascontiguousarray(Q)
-    Q.flags.writeable = False  # the type that is compiled
-    v, g = np.array(x, order="C"), np.ascontiguousarray(-u)
-    for passes in (40, 80, 160, 320):
-        if kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol) < passes:
-            break  # it knows the distance
-        left = _residual(Q, b, v, p)
-        if left <= tol:
-            break
-        if (better := newton(Q, b, v, p)) is not None and _residual(Q, b, better, p) < left:
-            v, g = better, np.ascontiguousarray(_times(Q, better) - b)
-            if _residual(Q, b, v, p) <= tol:
-                break
-    return v
-
-
-def _residual(Q: NDArray[Any], b: NDArray[Any], v: NDArray[Any], p: Parts) -> float:
-    off = _distances(b - _times(Q, v), v, p)
-    return float(np.sqrt(np.sum(off * off)))

@@ -1,0 +1,95 @@
+"""What a linear sum remembers of itself: the last point, the last Gram matrix, the chances of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .xp import Array
+
+if TYPE_CHECKING:
+    from .sums import LinearSum
+
+
+class Seen(NamedTuple):
+    """All that one pass over the rows tells about x."""
+
+    x: Array
+    z: Array  # ⟨a_i, x⟩
+    value: float
+    grad: Array
+
+
+class Recent:
+    """The last point that was looked at, for who comes back to it. What is remembered is a pure function of x."""
+
+    def __init__(self, sum: LinearSum) -> None:
+        self._sum = sum
+        self._last: Seen | None = None
+
+    def knows(self, x: Array) -> bool:
+        """Whether x is the last point."""
+        return self._last is not None and _same(self._last, x)
+
+    def at(self, x: Array) -> Seen:
+        """f(x) and ∇f(x), from memory if x is the last point."""
+        last = self._last
+        if last is not None and _same(last, x):
+            return last
+        seen = self.look(x)
+        self._last = seen
+        return seen
+
+    def look(self, x: Array) -> Seen:
+        """f(x) and ∇f(x); the last point stays what it is."""
+        return Seen(x.copy(), *self._sum.all().look(x))
+
+    def put(self, seen: Seen) -> None:
+        """This is the last point now."""
+        self._last = seen
+
+
+def _same(seen: Seen, x: Array) -> bool:
+    return seen.x.dtype == x.dtype and np.array_equal(seen.x, x)
+
+
+class Grams:
+    """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'': the last one serves all steps with the same columns.
+
+    A part of a larger one would have other bits: what is remembered is a pure function of the columns.
+    """
+
+    def __init__(self, sum: LinearSum) -> None:
+        self._sum = sum
+        self._last: tuple[Array, Array] | None = None
+
+    def on(self, columns: Array) -> Array:
+        """Its rows and columns at these places; a copy."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], columns):
+            f = self._sum
+            self._last = last = columns.copy(), f.a.gram(f.weights, columns) * (f.loss.curvature[0] / f.n)
+        return last[1].copy()
+
+
+class Chances(NamedTuple):
+    """f as the mean of f_i / (N q_i) over rows i that are drawn with probability q_i, q_i ∝ w_i ‖a_i‖²"""
+
+    f: LinearSum  # with the weights w_i / (N q_i)
+    below: Array  # Σ_{j ≤ i} q_j
+
+    @classmethod
+    def of(cls, f: LinearSum) -> Chances:
+        """A row of zeros adds nothing to a gradient and is never drawn; rows that all are 0 are equally likely."""
+        w = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
+        size = f.sizes if f.sizes.any() else np.ones(f.n)
+        share = size / size.mean()  # N q_i
+        weights = np.divide(w, share, out=np.zeros(f.n), where=share > 0.0).astype(f.dtype)
+        return cls(replace(f, weights=weights), np.cumsum(share))
+
+    def rows(self, numbers: Array) -> Array:
+        """The row of each number in [0, 1)"""
+        found = np.searchsorted(self.below, numbers * self.below[-1], side="right")
+        return np.minimum(found, np.searchsorted(self.below, self.below[-1]))  # the last row with a chance
