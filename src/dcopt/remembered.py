@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .data.rows import RowMatrix
+from .matrices import square
 from .xp import Array
 
 if TYPE_CHECKING:
     from .sums import LinearSum
+
+
+_WIDE = 4096  # columns whose Gram matrix of 128 MB may be kept
+_WHOLE = 2**30  # multiplications that a Gram matrix of all columns may cost: some hundredths of a second
 
 
 class Seen(NamedTuple):
@@ -56,22 +63,38 @@ def _same(seen: Seen, x: Array) -> bool:
 
 
 class Grams:
-    """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'': the last one serves all steps with the same columns.
+    """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'', on some columns.
 
-    A part of a larger one would have other bits: what is remembered is a pure function of the columns.
+    That of all columns is made once, where it costs little or where many of them are asked for; else the last one
+    serves all steps with the same columns. A part of a larger one has other bits: what comes back must be, and is, a
+    function of the columns alone.
     """
 
     def __init__(self, sum: LinearSum) -> None:
         self._sum = sum
+        n, d = sum.a.shape
+        self.exact = n * d * d <= _WHOLE
+        self._most = 0 if self.exact else d // 2 if d <= _WIDE else d  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
 
     def on(self, columns: Array) -> Array:
         """Its rows and columns at these places; a copy."""
+        if len(columns) > self._most:
+            return square(self._of(np.arange(self._sum.a.shape[1])), columns)
+        return self._of(columns).copy()
+
+    def _of(self, columns: Array) -> Array:
         last = self._last
         if last is None or not np.array_equal(last[0], columns):
             f = self._sum
-            self._last = last = columns.copy(), f.a.gram(f.weights, columns) * (f.loss.curvature[0] / f.n)
-        return last[1].copy()
+            gram = f.a.gram if self.exact else rough_gram(f.a)
+            self._last = last = columns.copy(), gram(f.weights, columns) * (f.loss.curvature[0] / f.n)
+        return last[1]
+
+
+def rough_gram(a: RowMatrix) -> Callable[[Array | None, Array], Array]:
+    """A Gram matrix for a metric, which need not be exact."""
+    return getattr(a, "rough_gram", a.gram)
 
 
 class Chances(NamedTuple):

@@ -33,8 +33,10 @@ def _dense(X: Any, name: str) -> RowMatrix:
     if a.ndim != 2:
         raise BadInput(name, f"expected 2 dimensions, got shape {a.shape}")
     not_empty(a.shape, name)
-    finite(a, name)
-    return DenseRows(np.ascontiguousarray(a))
+    rows = DenseRows(np.ascontiguousarray(a))
+    if not float(rows.norms2().max()) <= _LIMIT[a.dtype] ** 2:  # which is needed anyway, and knows every entry
+        finite(a, name)
+    return rows
 
 
 def real_array(values: Any, name: str) -> NDArray[Any]:

@@ -148,27 +148,30 @@ class CsrRows:
         return total + np.triu(total, 1).T
 
     @cached_property
-    def _transposed(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        from scipy.sparse import csr_array
-
-        at = csr_array((self.data, self.indices, self.indptr), shape=self.shape).tocsc()
-        return at.indptr.astype(np.int64), at.indices, at.data
-
-    @cached_property
     def _counts(self) -> NDArray[np.int64]:
-        return np.bincount(self.indices[: self._nnz], minlength=self.d)
+        kernels.make_ready(*self._fixed, self.d, "columns")
+        counts: NDArray[np.int64] = kernels.column_counts(self._fixed[1][: self._nnz], self.d)
+        return counts
 
     def count(self, columns: NDArray[Any]) -> int:
         """Stored entries in these columns"""
         return int(np.sum(self._counts[columns]))
 
-    def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """These columns as (ptr, row numbers, values), in 64 bits"""
-        ptr, rows, values = self._transposed
-        sizes = ptr[columns + 1] - ptr[columns]
-        few = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-        where = np.arange(few[-1]) + np.repeat(ptr[columns] - few[:-1], sizes)
-        return few, rows[where].astype(np.int64), values[where].astype(np.float64)
+    def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """The first and last entries of these columns, and the row numbers and values of all entries.
+
+        The last ones are kept: fewer of them are found there again.
+        """
+        held = self.__dict__.get("_held")
+        if held is None or not np.isin(columns, held[0], assume_unique=True).all():
+            ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(self._counts[columns])))
+            place = np.full(self.d, -1, np.int32)
+            place[columns] = np.arange(len(columns))
+            entries = np.empty(ptr[-1], np.int32), np.empty(ptr[-1])
+            kernels.fill_columns(*self._fixed, place, ptr[:-1].copy(), *entries)
+            held = self.__dict__["_held"] = columns.copy(), ptr, *entries
+        where = np.searchsorted(held[0], columns)
+        return held[1][where], held[1][where + 1], *held[2:]
 
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)

@@ -30,6 +30,9 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
     with one_process_at_a_time():
         if use == "gram":
             gram_part(*a, wide, rows, 0, 0, 0, 0, wide[:0, None])
+        elif use == "columns":
+            column_counts(indices[:0], d)
+            fill_columns(indptr[:1], *a[1:], np.zeros(d, np.int32), rows, np.zeros(0, np.int32), wide[:0])
         for dtype in {data.dtype, wide.dtype}:
             x, c = np.zeros(d, dtype), np.zeros(0, dtype)
             if use == "vector":
@@ -304,3 +307,35 @@ def gram_part(
             p0, h0 = np.uint64(at[a]), w * value[a]
             for b in range(a, m):
                 out[p0, np.uint64(at[b])] += h0 * value[b]
+
+
+@compiled
+def column_counts(indices: NDArray[Any], d: int) -> NDArray[Any]:
+    """Stored entries of every column"""
+    out = np.zeros(d, np.int64)
+    for e in range(indices.size):
+        out[np.uint64(indices[e])] += 1
+    return out
+
+
+@compiled
+def fill_columns(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    place: NDArray[Any],
+    following: NDArray[Any],
+    rows: NDArray[Any],
+    values: NDArray[Any],
+) -> None:
+    """Row numbers and values of the entries in column j with k = place[j] ≥ 0, in the order of the rows, from
+    following[k] on, which ends behind them
+    """
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            k = place[np.uint64(indices[e])]
+            if k >= 0:
+                to = following[np.uint64(k)]
+                following[np.uint64(k)] = to + 1
+                rows[np.uint64(to)] = i
+                values[np.uint64(to)] = data[e]

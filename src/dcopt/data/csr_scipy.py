@@ -101,3 +101,20 @@ def gram_part(
 
 
 dotk, tdotk, dotk_part, tdotk_part = dot1, tdot1, dot1_part, tdot1_part
+
+
+def column_counts(indices: NDArray[Any], d: int) -> NDArray[np.int64]:
+    return np.bincount(indices, minlength=d)
+
+
+def fill_columns(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    place: NDArray[Any],
+    following: NDArray[Any],
+    rows: NDArray[Any],
+    values: NDArray[Any],
+) -> None:
+    some = _matrix(indptr, indices, data, len(place)).tocsc()[:, np.flatnonzero(place >= 0)]
+    rows[:], values[:] = some.indices, some.data

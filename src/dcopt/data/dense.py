@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..xp import Array
 
-_BLOCK = 4096  # rows whose products are formed at once
+_CACHE = 2**22  # bytes of rows that are read from memory once for all that is done with them
+_CHEAP = 2**26  # multiplications: some milliseconds
+_BLOCK = 2048  # rows at least whose Gram matrix is made at once: it has to be added to the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,34 +43,79 @@ class DenseRows:
         return np.stack((a @ x, a @ prev))
 
     def tdot(self, c: Array, rows: Array | None = None) -> Array:
-        return self._rows(rows).T @ c
+        if rows is not None:
+            return self._rows(rows).T @ c
+        first, *others = self._blocks()
+        out = self.a[first].T @ c[first]
+        for block in others:
+            out += self.a[block].T @ c[block]
+        return out
+
+    def through(self, x: Array, of: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:
+        """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop). The bits of tdot."""
+        z = np.empty((self.shape[0], *x.shape[1:]), np.result_type(self.a, x))
+        out: Any = None
+        for block in self._blocks():
+            a = self.a[block]
+            np.matmul(a, x, out=z[block])
+            g = a.T @ of(z[block], block.start, block.stop)
+            out = g if out is None else out + g
+        return z, out
+
+    def _blocks(self, least: int = 1) -> Iterator[slice]:
+        n = self.shape[0]
+        size = max(_CACHE // max(self.a[:1].nbytes, 1), least)
+        return (slice(start, min(start + size, n)) for start in range(0, max(n, 1), size))
 
     def take(self, rows: Array) -> DenseRows:
         return DenseRows(np.ascontiguousarray(self.a[rows]))
 
     def norms2(self) -> Array:
-        return np.einsum("ij,ij->i", self.a, self.a, dtype=np.float64)
+        return self._norms2
+
+    @cached_property
+    def _norms2(self) -> Array:
+        norms = np.einsum("ij,ij->i", self.a, self.a, dtype=np.float64)
+        norms.flags.writeable = False
+        return norms
 
     def count(self, columns: Array) -> int:
         """Entries in these columns"""
         return int(self.shape[0] * len(columns))
 
-    def columns(self, columns: Array) -> tuple[Array, Array, Array]:
-        """These columns as (ptr, row numbers, values), in 64 bits"""
-        n, values = self.shape[0], np.asarray(self.a[:, columns].T, np.float64).ravel()
-        return np.arange(len(columns) + 1) * n, np.tile(np.arange(n), len(columns)), values
+    def columns(self, columns: Array) -> tuple[Array, Array, Array, Array]:
+        """The first and last entries of these columns, and the row numbers and values of all entries"""
+        n, values = self.shape[0], np.asarray(self.a.take(columns, axis=1).T, np.float64).ravel()
+        begin = np.arange(len(columns)) * n
+        return begin, begin + n, np.tile(np.arange(n, dtype=np.int32), len(columns)), values
 
-    def gram(self, weights: Array | None, columns: Array) -> Array:
-        total = np.zeros((len(columns), len(columns)))
-        whole = len(columns) == self.shape[1]
+    def gram(self, weights: Array | None, columns: Array, dtype: Any = np.float64) -> Array:
+        """Σ_i w_i a_i a_iᵀ over the given columns; in float32 the products of a block are, not their sum."""
+        k = len(columns)
+        total, whole = np.zeros((k, k)), k == self.shape[1]
         root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
-        for start in range(0, self.shape[0], _BLOCK):
-            rows: Any = slice(start, start + _BLOCK)
+        for block in self._blocks(_BLOCK):
+            rows: Any = block
             if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
-                rows = start + np.flatnonzero(weights[rows])  # the others add nothing
-            block = np.asarray(self.a[rows] if whole else self.a[rows][:, columns], np.float64)
+                rows = block.start + np.flatnonzero(weights[rows])  # the others add nothing
+            some = self.a[rows] if whole else self.a[rows].take(columns, axis=1)
             if root is not None:
-                block = block * root[rows, None]
+                some = some * root[rows, None]
+            some = np.asarray(some, dtype)
             # the product of a matrix with its own transpose takes half of the time of any other
-            total += block.T @ (block if weights is None or root is not None else block * weights[rows, None])
+            total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
         return total
+
+    def rough_gram(self, weights: Array | None, columns: Array) -> Array:
+        """About the same, for a metric: products in float32, and of so many rows that they cost as some looks at all.
+
+        32 rows for each column tell its entries to a sixth.
+        """
+        n, d = self.shape
+        if n * len(columns) ** 2 <= _CHEAP:
+            return self.gram(weights, columns)
+        share = 32 * max(len(columns), n * d / len(columns) ** 2) / n
+        if share < 0.5:
+            kept = np.random.default_rng(0).random(n) < share
+            weights = np.where(kept, (1.0 if weights is None else weights) / share, 0.0)
+        return self.gram(weights, columns, np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,21 +67,30 @@ class WithIntercept:
         inner = columns[columns < d]
         return int(self.a.count(inner)) + n * (len(columns) - len(inner))  # type: ignore[attr-defined]
 
-    def columns(self, columns: Array) -> tuple[Array, Array, Array]:
-        """These columns as (ptr, row numbers, values), in 64 bits"""
+    def columns(self, columns: Array) -> tuple[Array, Array, Array, Array]:
+        """The first and last entries of these columns, and the row numbers and values of all entries"""
         n, d = self.a.shape
         inner = columns[columns < d]
-        ptr, rows, values = self.a.columns(inner)  # type: ignore[attr-defined]
+        begin, end, rows, values = self.a.columns(inner)  # type: ignore[attr-defined]
         if len(inner) == len(columns):
-            return ptr, rows, values
-        last = np.concatenate((ptr, [ptr[-1] + n]))
-        return last, np.concatenate((rows, np.arange(n))), np.concatenate((values, np.ones(n)))
+            return begin, end, rows, values
+        last, ones = len(rows), (np.arange(n, dtype=np.int32), np.ones(n))
+        ends = np.append(begin, last), np.append(end, last + n)
+        return *ends, np.concatenate((rows, ones[0])), np.concatenate((values, ones[1]))
 
     def gram(self, weights: Array | None, columns: Array) -> Array:
+        return self._gram(self.a.gram, weights, columns)
+
+    @property
+    def rough_gram(self) -> Callable[[Array | None, Array], Array]:
+        """As rough as that of A, if it has one."""
+        return partial(self._gram, self.a.rough_gram)  # type: ignore[attr-defined]
+
+    def _gram(self, gram: Callable[..., Array], weights: Array | None, columns: Array) -> Array:
         n, d = self.a.shape
         inner = columns[columns < d]
         if len(inner) == len(columns):
-            return self.a.gram(weights, columns)
+            return gram(weights, columns)
         w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
         sums = np.asarray(self.a.tdot(w), np.float64)[inner, None]
-        return np.block([[self.a.gram(weights, inner), sums], [sums.T, np.sum(w)]])
+        return np.block([[gram(weights, inner), sums], [sums.T, np.sum(w)]])

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from ..convex import Convex, Quadratic
 from ..data.engine import off_the_clock
+from ..matrices import square
 from ..regularizers import Regularizer
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, nowhere, rounding
+from .newton import SMALL, newton
 from .parts import Parts, parts, separable
 
 _FIRST = 32  # passes before the gradient is computed afresh
-SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,9 @@ class CoordinateDescent(Solver):
 
     def _newton(self, G: Quadratic, r: Regularizer, b: Array, x: Array, p: Parts, best: Best) -> Array:
         """x, or what `newton` makes of it where that is nearer to a solution than all before."""
-        better = newton(G.Q, (b + G.linear(x)).reshape(p.c.shape), x.reshape(p.c.shape), p)
-        if better is None:
+        if p.rows:
             return x
-        better = better.reshape(x.shape)
+        better = newton(G.Q, (b + G.linear(x)).reshape(p.c.shape), x.reshape(p.c.shape), p).reshape(x.shape)
         best.offer(better, r.distance(b - G.grad(better), better))
         return better if best.x is better else x
 
@@ -105,11 +105,11 @@ class Reduced:
         if not free.size or not kept.size:
             return None
         try:
-            inverse = np.linalg.inv(Q[np.ix_(free, free)])
+            inverse = np.linalg.inv(square(Q, free))
         except np.linalg.LinAlgError:
             return None
         share = inverse @ Q[np.ix_(free, kept)]
-        small = np.ascontiguousarray(Q[np.ix_(kept, kept)] - Q[np.ix_(kept, free)] @ share)
+        small = np.ascontiguousarray(square(Q, kept) - Q[np.ix_(kept, free)] @ share)
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
         small.flags.writeable = False  # the type that is compiled
@@ -140,77 +140,14 @@ def sweep(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, passes: i
     return x
 
 
-def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[Any] | None:
-    """(Q + m)_SS x_S = b_S − Q_SB x_B − c_S sign(v_S), v = x + (b − Qx − mx)/diag(Q + m), from x, entry by entry
-
-    S holds the coordinates whose own minimizers, soft-thresholded v, are off their kinks and bounds; the others B go
-    there. Where the next S and signs are the same, x solves the program. Otherwise it solves that of its S, or is None:
-    x_S has other signs, or the system is singular, or r1 is over rows. Coordinate descent finds the right S in the end.
-    """
-    if p.rows:
-        return None
-    out, steps = x.copy(), 20 if len(x) <= SMALL else 2 if len(x) <= 8 * SMALL else 1  # where it ends, it ends soon
-    with one_thread():
-        for i in range(x.shape[1]):
-            one = _newton(Q, b[:, i], x[:, i], p.c[:, i], p.m[:, i], p.low[:, i], p.high[:, i], steps)
-            if one is None:
-                return None
-            out[:, i] = one
-    return out
-
-
-def one_thread() -> Any:
-    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer."""
-    return _blas().limit(limits=1)
-
-
 @cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
-
-
-def _newton(
-    Q: NDArray[Any],
-    b: NDArray[Any],
-    x: NDArray[Any],
-    c: NDArray[Any],
-    m: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    steps: int,
-) -> NDArray[Any] | None:
-    h, before, kept = np.diagonal(Q) + m, None, False
-    h = np.where(h > 0.0, h, 1.0)
-    for _ in range(steps):
-        z = h * x + (b - Q @ x - m * x)
-        own = np.clip(np.sign(z) * np.maximum(np.abs(z) - c, 0.0) / h, low, high)
-        free = ((own != 0.0) | (c == 0.0)) & (own > low) & (own < high)
-        kink, held = np.where(free, c * np.sign(own), 0.0), np.where(free, 0.0, own)
-        piece = np.concatenate((free, kink, held))
-        if before is not None and np.array_equal(piece, before):
-            break
-        try:
-            some = Q[np.ix_(free, free)]
-            some[np.diag_indices(len(some))] += m[free]
-            x_free = np.linalg.solve(some, (b - Q @ held - kink)[free])
-        except np.linalg.LinAlgError:
-            return None
-        before, x = piece, held.copy()
-        x[free] = x_free
-        kept = bool(np.all((kink * x >= 0.0) & (x >= low) & (x <= high)))
-    return x if kept else None
-
-
-@cache
-def column_kernel() -> Any:
+def column_kernels() -> Any:
     """The same for columns instead of a Gram matrix."""
     with off_the_clock():
-        from . import cd_kernels
+        from . import column_kernels
 
-        cd_kernels.make_columns_ready()
-    return cd_kernels.descend_columns
+        column_kernels.make_ready()
+    return column_kernels
 
 
 @cache

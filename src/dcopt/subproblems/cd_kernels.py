@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.compiler import compiled, one_process_at_a_time
 
-_SETTLE = 0.1  # active passes go on until they move less than this share of the last whole pass
+SETTLE = 0.1  # active passes go on until they move less than this share of the last whole pass
 
 
 @compiled
@@ -154,76 +154,9 @@ def descend(
                 break
             last = most
             whole = False
-        elif most <= _SETTLE * last:
+        elif most <= SETTLE * last:
             whole = True
     return done
-
-
-@compiled
-def descend_columns(
-    ptr: NDArray[Any],
-    rows: NDArray[Any],
-    values: NDArray[Any],
-    weights: NDArray[Any],
-    h: NDArray[Any],
-    ridge: NDArray[Any],
-    z: NDArray[Any],
-    x: NDArray[Any],
-    u: NDArray[Any],
-    v: NDArray[Any],
-    c: NDArray[Any],
-    m: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    passes: int,
-    tol: float,
-) -> int:
-    """Passes done on ½ Σ_i w_i ⟨a_i, v − x⟩² + ½ Σ_j ridge_j (v − x)_j² − ⟨u, v⟩ + r1(v), in place, with z = A (v − x).
-
-    Stops where the entries, each as it was found, are at a distance of tol.
-    """
-    active = np.ones(v.size, np.bool_)
-    whole = True
-    last, done = 0.0, 0
-    while done < passes:
-        done += 1
-        most, total = 0.0, 0.0
-        for j in range(v.size):
-            if not (whole or active[j]):
-                continue
-            t = v[j, 0]
-            g = ridge[j] * (t - x[j, 0]) - u[j, 0]
-            for e in range(ptr[j], ptr[j + 1]):
-                i = np.uint64(rows[e])
-                g += weights[i] * values[e] * z[i]
-            new = best_entry(h[j], h[j] * t - g, t, c[j, 0], m[j, 0], low[j, 0], high[j, 0])
-            step = new - t
-            if step != 0.0:
-                v[j, 0] = new
-                for e in range(ptr[j], ptr[j + 1]):
-                    z[np.uint64(rows[e])] += step * values[e]
-                off = abs(step) * (h[j] + m[j, 0])  # what was missing of the optimality of this entry
-                most = max(most, off)
-                total += off * off
-            if whole:
-                active[j] = step != 0.0
-        if not math.isfinite(total):  # there is no minimum; the caller sees it at v
-            break
-        if whole:
-            if math.sqrt(total) <= tol:
-                break
-            last = most
-            whole = False
-        elif most <= _SETTLE * last:
-            whole = True
-    return done
-
-
-def make_columns_ready() -> None:
-    """As make_ready, for the types that ByColumns has."""
-    ptr, rows, one, col = np.array([0, 1]), np.zeros(1, np.int64), np.ones(1), np.ones((1, 1))
-    with one_process_at_a_time():
-        descend_columns(ptr, rows, one, one, one, one, one.copy(), col, col, col.copy(), col, col, col, col, 1, 0.0)
 
 
 def make_ready() -> None:

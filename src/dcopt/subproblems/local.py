@@ -17,15 +17,18 @@ from ..losses import Softmax
 from ..nested import Nested
 from ..problem import Problem
 from ..regularizers import Regularizer
-from ..remembered import Seen
+from ..remembered import Seen, rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import Inner, nowhere
-from .cd import SMALL, one_thread
-from .metrics import TINY, ByColumns, Matrix, Metric, distances
+from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
+from .newton import SMALL, one_thread
 from .parts import Parts, parts
 
 _START = 0.05  # of the largest curvature: what f must have at 0 for a start without r1
+_EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f everywhere,
+_ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
+_ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -81,9 +84,13 @@ class Local:
             return Inner(warm, 0.0, 0, one)
         near = max(start / max(start, float(np.linalg.norm(u))), 1e-4)  # how far from critical, without a unit
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
-        Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, near * self.ridge)
+        exact = f.grams is not None and f.grams.exact  # Q is the curvature of f everywhere
+        ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if hasattr(f.a, "rough_gram") else near)
+        Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, ridge)
         M = self._bent(Q, here, x, columns, p)
-        share = min(self.share, near) if f.grams is None else 1e-3 * self.share  # what is solved there is f itself
+        share = min(self.share, near)
+        if f.grams is not None and self.P.r.L2 == 0.0:  # what is solved there is the problem itself
+            share *= _EXACT if exact else 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         trials = self._trials(Q, M, x[columns], u[columns], few, share * start)
         for looks, (tau, step, square) in enumerate(islice(trials, self.trials), 1):
@@ -122,7 +129,7 @@ class Local:
         if f.grams is not None:
             Q = np.asarray(f.grams.on(columns))
         elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
-            Q = np.asarray(f.a.gram(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
+            Q = np.asarray(rough_gram(f.a)(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:
             blocks = np.empty((len(columns), k, len(columns), k))
             for i in range(k):
@@ -139,11 +146,11 @@ class Local:
         a: Any = f.a
         if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
             return None
-        ptr, rows, values = a.columns(columns)
         weights = np.asarray(_weights(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
-        Q = ByColumns(ptr, rows, values, weights, np.zeros(len(columns)), 0.0)
-        mu = self.ridge * max(float(Q.h.mean()), _FLAT * f.bound, 1e-300)
-        return replace(Q, ridge=np.full(len(columns), mu), mu=mu)
+        some = Columns(*a.columns(columns))
+        h = some.sizes(weights)
+        mu = self.ridge * max(float(h.mean()), _FLAT * f.bound, 1e-300)
+        return ByColumns(some, weights, np.full(len(columns), mu), h + mu, mu)
 
     def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Metric:
         """Q − θE, E = (2/N) Σ w_i (φ'')₋ a_i a_iᵀ + diag r2''(x): ∇²F on its smooth piece for the largest θ ≤ 1 that
@@ -169,11 +176,17 @@ class Local:
         Where there are many, their Gram matrix must not cost much more than the look at all of them: k² ≈ 16 d where
         every entry is stored.
         """
+        d, a = len(x), f.a
+        entries = a.count(np.arange(d)) if hasattr(a, "count") else f.n * d
+        full = 2 * entries > f.n * d
         there = np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
-        most, d = self.most, len(x)
+        if f.grams is not None and self.P.r.L2 == 0.0:  # the program on all columns is the problem
+            many = 2 * len(new) > d and not full and 2 * entries <= d * d and entries <= _ENTRIES
+            if f.grams.exact or many:
+                return np.arange(d)
+        most = self.most
         if most is None:
-            full = 2 * f.a.count(np.arange(d)) > f.n * d if hasattr(f.a, "count") else True
             most = max(SMALL, 4 * math.isqrt(d)) if full else max(500, d // 8)
         room = max(most, int(there.sum()))
         if len(new) > room:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cd import SMALL, column_kernel, kernel, newton, one_thread
+from ..matrices import positive
+from .cd import column_kernels, kernel
+from .newton import SMALL, newton, one_thread
 from .parts import Parts
 
 TINY = 2**16  # entries of A: compiling would take longer than all the rest
 _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
+_PASSES = (10, 20, 40, 80, 160, 320)  # of coordinate descent, between two of Newton's
 Gram = Callable[[NDArray[Any]], NDArray[Any]]
 Metric: TypeAlias = "Matrix | ByColumns"
 
@@ -45,50 +47,55 @@ class Matrix:
             for theta in _THETAS:
                 M = Q.copy() if E is None else Q - theta * E
                 M[np.diag_indices(len(M))] -= theta * diagonal
-                if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and _positive(M):
+                if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and positive(M):
                     return replace(self, Q=M)
         return self
+
+
+class Columns(NamedTuple):
+    """Some columns of A: the entries begin_j ≤ e < end_j belong to the j-th of them, each with its row and value."""
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+    def sizes(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Σ_i w_i a_ij² of every column j"""
+        return np.asarray(column_kernels().sizes(*self, weights))
 
 
 @dataclass(frozen=True, eq=False)
 class ByColumns:
     """Q = Aᵀ diag(weights) A + diag(ridge) as the columns of A: nothing of the size of Q is made."""
 
-    ptr: NDArray[Any]
-    rows: NDArray[Any]
-    values: NDArray[Any]
+    a: Columns
     weights: NDArray[np.float64]
     ridge: NDArray[np.float64]
+    h: NDArray[np.float64]  # the diagonal
     mu: float  # Q ⪰ μI
     passes: int = 30  # more of them than a step is worth would be needed where Q is ill-conditioned
 
-    @cached_property
-    def h(self) -> NDArray[np.float64]:
-        """The diagonal"""
-        which = np.repeat(np.arange(len(self.ridge)), np.diff(self.ptr))
-        sums = np.bincount(which, self.weights[self.rows] * self.values * self.values, len(self.ridge))
-        return np.asarray(sums + self.ridge, np.float64)
-
     def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> ByColumns:
         """Q − θE, whose diagonal is positive; whether it is definite shows at the step"""
+        E = bend[:, 0] if fall is None else bend[:, 0] + self.a.sizes(fall)
         for theta in _THETAS:
-            weights = self.weights if fall is None else self.weights - theta * fall
-            M = replace(self, weights=weights, ridge=self.ridge - theta * bend[:, 0])
-            if np.all(M.h > _KEPT * self.h):
-                return M
+            h = self.h - theta * E
+            if np.all(h > _KEPT * self.h):
+                weights = self.weights if fall is None else self.weights - theta * fall
+                return replace(self, weights=weights, ridge=self.ridge - theta * bend[:, 0], h=h)
         return self
 
     def program(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, z = A (v − x) kept up to date"""
-        v, z = np.array(x, order="C"), np.zeros(len(self.weights))
-        c, m, low, high = (np.ascontiguousarray(part) for part in p[:4])
-        arrays = self.ptr, self.rows, self.values, self.weights, self.h, self.ridge, z
-        column_kernel()(*arrays, np.ascontiguousarray(x), u.copy(), v, c, m, low, high, self.passes, tol)
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, with W A (v − x) kept up to date"""
+        v, c, m, low, high = (np.array(part, order="C") for part in (x, *p[:4]))
+        arrays = *self.a, self.weights, self.h, self.ridge
+        column_kernels().descend_columns(*arrays, np.ascontiguousarray(x), u, v, c, m, low, high, self.passes, tol)
         return v
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
-        z = np.bincount(self.rows, np.repeat(step[:, 0], np.diff(self.ptr)) * self.values, len(self.weights))
+        z = column_kernels().times(*self.a, step[:, 0].copy(), len(self.weights))
         return float(np.sum(self.weights * z * z) + np.sum(self.ridge * step[:, 0] ** 2))
 
 
@@ -106,14 +113,6 @@ def distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]
     return np.asarray(np.linalg.norm(away, axis=1))
 
 
-def _positive(M: NDArray[Any]) -> bool:
-    try:
-        np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
 def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """Qv, with the same Q for every column of v or with one for all of its entries."""
     return np.asarray(Q @ v if len(Q) == len(v) else (Q @ v.ravel()).reshape(v.shape))
@@ -127,21 +126,21 @@ def _program(
         c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
         return _program(Q, x1, u1, Parts(c, m, low, high, False), tol, tiny).reshape(x.shape)
     b = _times(Q, x) + u
-    if tiny and len(x) <= SMALL and (quick := newton(Q, b, x, p)) is not None and _residual(Q, b, quick, p) <= tol:
-        return quick
+    v = np.array(x, order="C")
+    if tiny and len(x) <= SMALL and not p.rows:
+        v = newton(Q, b, v, p)
+        if _residual(Q, b, v, p) <= tol:
+            return v
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
-    v, g = np.array(x, order="C"), np.ascontiguousarray(-u)
-    for passes in (40, 80, 160, 320):
+    for passes in _PASSES:
+        g = np.ascontiguousarray(_times(Q, v) - b)
         if kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol) < passes:
             break  # it knows the distance
-        left = _residual(Q, b, v, p)
-        if left <= tol:
+        if not p.rows:
+            v = newton(Q, b, v, p)
+        if _residual(Q, b, v, p) <= tol:
             break
-        if (better := newton(Q, b, v, p)) is not None and _residual(Q, b, better, p) < left:
-            v, g = better, np.ascontiguousarray(_times(Q, better) - b)
-            if _residual(Q, b, v, p) <= tol:
-                break
     return v
 
 

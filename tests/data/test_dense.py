@@ -1,0 +1,96 @@
+"""Dense rows: blocks that fit the cache, rough Gram matrices, and the door that needs one look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dcopt
+from dcopt.data import dense
+from dcopt.data.check import as_rows
+from dcopt.data.dense import DenseRows
+from dcopt.data.intercept import WithIntercept
+from dcopt.remembered import Grams
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("width", [(), (3,)])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, dtype: Any, width: tuple[int, ...]) -> None:
+    """z and Aᵀc in one pass have the bits of two, every row is seen once, and the sums are those of one block."""
+    rng = np.random.default_rng(0)
+    X, x = rng.normal(size=(1000, 7)).astype(dtype), rng.normal(size=(7, *width)).astype(dtype)
+    whole = X.T @ np.tanh(X @ x)
+    monkeypatch.setattr(dense, "_CACHE", X[:64].nbytes)
+    a, seen = DenseRows(X), []
+
+    def of(z: Any, start: int, stop: int) -> Any:
+        seen.append((start, stop))
+        return np.tanh(z)
+
+    z, g = a.through(x, of)
+    assert seen == [(i, min(i + 64, 1000)) for i in range(0, 1000, 64)] and z.dtype == g.dtype == dtype
+    assert np.array_equal(g, a.tdot(np.tanh(z)))
+    np.testing.assert_allclose(g, whole, rtol=1e-12 if dtype == np.float64 else 2e-4)
+    np.testing.assert_allclose(z, X @ x, rtol=1e-12 if dtype == np.float64 else 2e-4, atol=1e-6)
+
+
+def test_a_gram_matrix_in_float32_is_near_and_a_sampled_one_is_a_metric() -> None:
+    rng = np.random.default_rng(1)
+    X, w = rng.normal(size=(20_000, 12)), rng.uniform(0.0, 2.0, 20_000)
+    columns = np.array([0, 3, 4, 9, 11])
+    want = (X[:, columns].T * w) @ X[:, columns]
+    a = DenseRows(X)
+    np.testing.assert_allclose(a.gram(w, columns), want, rtol=1e-9, atol=1e-8)
+    single = a.gram(w, columns, np.float32)
+    np.testing.assert_allclose(single, want, atol=1e-6 * want.max())
+    assert single.dtype == np.float64 and np.any(single != want)
+    assert np.array_equal(a.rough_gram(w, columns), a.gram(w, columns))  # cheap: why not exact
+    X, every = rng.normal(size=(20_000, 90)), np.arange(90)
+    a = DenseRows(X)
+    for weights, full in ((None, X.T @ X), (w, (X.T * w) @ X)):
+        rough = a.rough_gram(weights, every)
+        ends = np.linalg.eigvals(np.linalg.solve(full, rough)).real
+        assert 0.6 < ends.min() < 0.99 and 1.01 < ends.max() < 1.5  # of some of the rows
+        assert np.array_equal(rough, a.rough_gram(weights, every))  # the same ones each time
+    both = WithIntercept(a).rough_gram(w, np.arange(91))
+    assert np.array_equal(both[:90, :90], a.rough_gram(w, every)) and both[90, 90] == pytest.approx(w.sum())
+
+
+def test_the_gram_matrix_of_least_squares_is_a_function_of_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is a part of that of all columns: what was asked for before leaves no trace in the bits."""
+    rng = np.random.default_rng(2)
+    P = dcopt.erm(rng.normal(size=(300, 40)), rng.normal(size=300), "squared")
+    sets = [np.sort(rng.permutation(40)[:k]) for k in (3, 19, 21, 40, 21, 3)]
+    for most in (2**30, 0):
+        monkeypatch.setattr("dcopt.remembered._WHOLE", most)
+        grams, X = Grams(P.f), P.f.a.a
+        for some in sets:
+            Q = grams.on(some)
+            assert np.array_equal(Q, Grams(P.f).on(some))
+            np.testing.assert_allclose(Q, X[:, some].T @ X[:, some] / 300, rtol=1e-9, atol=1e-12)
+
+
+def test_the_program_of_an_exact_gram_matrix_is_the_problem() -> None:
+    """Least squares and a convex penalty: one step, whatever the start."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 30)) @ rng.normal(size=(30, 30))
+    P = dcopt.erm(X, X[:, :5].sum(axis=1) + rng.normal(size=200), "squared", dcopt.regularizers.L1(lam=0.5))
+    for x0 in (np.zeros(30), rng.normal(size=30)):
+        x = dcopt.solve(P, "dca-local", x0=x0, steps=1).x
+        assert dcopt.measures.criticality(P, x) <= 1e-6 * dcopt.measures.criticality(P, x0)
+        assert 0 < np.count_nonzero(x) < 30
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e71])
+def test_one_look_at_the_norms_sees_every_entry(value: float) -> None:
+    X = np.ones((50, 4))
+    X[31, 2] = value
+    with pytest.raises(dcopt.errors.BadInput, match=r"row 31.*column 2|31, 2"):
+        as_rows(X)
+
+
+def test_entries_below_the_limit_pass_though_their_sum_is_above_it() -> None:
+    X = np.full((2, 3), 9e69)
+    assert as_rows(X).shape == (2, 3)
