@@ -26,7 +26,7 @@ from .store.fingerprint import fingerprint
 from .store.keeper import Keeper
 from .subproblems import Subsolver
 from .subproblems import subsolver as as_subsolver
-from .subproblems.local import dense_start
+from .subproblems.start import dense_start
 from .sums import LinearSum
 from .xp import Array
 

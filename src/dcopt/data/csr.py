@@ -122,9 +122,10 @@ class CsrRows:
         rows = np.asarray(rows, dtype=np.int64)
         sizes = self.indptr[rows + 1] - self.indptr[rows]
         indptr = np.concatenate((np.zeros(1, self.indptr.dtype), np.cumsum(sizes, dtype=self.indptr.dtype)))
-        # position of each stored entry: its offset in the new row plus the start of the old one
-        where = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
-        return CsrRows(indptr, self.indices[where], self.data[where], self.d)
+        indices, data = (np.empty(indptr[-1], part.dtype) for part in (self.indices, self.data))
+        kernels.make_ready(*self._fixed, self.d, "take")
+        kernels.take(*self._fixed, rows, indptr, indices, data)
+        return CsrRows(indptr, indices, data, self.d)
 
     def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
         kernels.make_ready(*self._fixed, self.d, "gram")

@@ -30,6 +30,8 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
     with one_process_at_a_time():
         if use == "gram":
             gram_part(*a, wide, rows, 0, 0, 0, 0, wide[:0, None])
+        elif use == "take":
+            take(*a, rows, indptr[:1].copy(), indices[:0].copy(), data[:0].copy())
         elif use == "columns":
             column_counts(indices[:0], d)
             fill_columns(indptr[:1], *a[1:], np.zeros(d, np.int32), rows, np.zeros(0, np.int32), wide[:0])
@@ -339,3 +341,23 @@ def fill_columns(
                 following[np.uint64(k)] = to + 1
                 rows[np.uint64(to)] = i
                 values[np.uint64(to)] = data[e]
+
+
+@compiled
+def take(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    rows: NDArray[Any],
+    start: NDArray[Any],
+    out_indices: NDArray[Any],
+    out_data: NDArray[Any],
+) -> None:
+    """The entries of these rows, the k-th from start[k] on"""
+    for k in range(rows.size):
+        to, e = np.uint64(start[k]), np.uint64(indptr[rows[k]])
+        for _ in range(indptr[rows[k] + 1] - indptr[rows[k]]):
+            out_indices[to] = indices[e]
+            out_data[to] = data[e]
+            to += _ONE
+            e += _ONE

@@ -118,3 +118,16 @@ def fill_columns(
 ) -> None:
     some = _matrix(indptr, indices, data, len(place)).tocsc()[:, np.flatnonzero(place >= 0)]
     rows[:], values[:] = some.indices, some.data
+
+
+def take(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    rows: NDArray[Any],
+    start: NDArray[Any],
+    out_indices: NDArray[Any],
+    out_data: NDArray[Any],
+) -> None:
+    where = np.arange(start[-1]) + np.repeat(indptr[rows] - start[:-1], np.diff(start))
+    out_indices[:], out_data[:] = indices[where], data[where]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +46,12 @@ class Softmax(Loss):
         q = xp.max(_probabilities(xp, z), axis=-1)
         return q * xp.clip(2.0 * (1.0 - q), 0.0, 1.0)
 
-    def cross(self, z: Array, i: int, j: int) -> Array:
-        """∂²ϕ/∂zᵢ∂zⱼ = pᵢ ([i = j] − pⱼ)"""
+    def crosses(self, z: Array) -> Iterator[tuple[int, int, Array]]:
+        """i, j and ∂²ϕ/∂zᵢ∂zⱼ = pᵢ ([i = j] − pⱼ) for j ≤ i < c − 1: with the last class each row of it sums to 0"""
         p = _probabilities(namespace(z), z)
-        return p[..., i] * ((i == j) - p[..., j])
+        for i in range(p.shape[-1] - 1):
+            for j in range(i + 1):
+                yield i, j, p[..., i] * ((i == j) - p[..., j])
 
 
 def _probabilities(xp: Array, z: Array) -> Array:

@@ -77,7 +77,8 @@ class CoordinateDescent(Solver):
         """x, or what `newton` makes of it where that is nearer to a solution than all before."""
         if p.rows:
             return x
-        better = newton(G.Q, (b + G.linear(x)).reshape(p.c.shape), x.reshape(p.c.shape), p).reshape(x.shape)
+        aims, steps = (b + G.linear(x)).reshape(p.c.shape), 20 if x.size <= SMALL else 2
+        better = newton(G.Q, aims, x.reshape(p.c.shape), p, steps).reshape(x.shape)
         best.offer(better, r.distance(b - G.grad(better), better))
         return better if best.x is better else x
 

@@ -22,10 +22,9 @@ from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import Inner, nowhere
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
-from .newton import SMALL, one_thread
+from .newton import SMALL
 from .parts import Parts, parts
 
-_START = 0.05  # of the largest curvature: what f must have at 0 for a start without r1
 _EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f everywhere,
 _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
@@ -129,14 +128,9 @@ class Local:
         if f.grams is not None:
             Q = np.asarray(f.grams.on(columns))
         elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
-            Q = np.asarray(rough_gram(f.a)(_weights(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
+            Q = np.asarray(rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:
-            blocks = np.empty((len(columns), k, len(columns), k))
-            for i in range(k):
-                for j in range(i + 1):
-                    blocks[:, i, :, j] = f.a.gram(_weights(f, f.loss.cross(z, i, j)), columns) / f.n
-                    blocks[:, j, :, i] = blocks[:, i, :, j]
-            Q = blocks.reshape(len(columns) * k, len(columns) * k)
+            Q = _curvature(f, f.loss, z, columns)
         mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
         Q[np.diag_indices(len(Q))] += mu
         return Matrix(Q, mu, math.prod(f.a.shape) <= TINY)
@@ -146,7 +140,7 @@ class Local:
         a: Any = f.a
         if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
             return None
-        weights = np.asarray(_weights(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
+        weights = np.asarray(curved(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
         some = Columns(*a.columns(columns))
         h = some.sizes(weights)
         mu = self.ridge * max(float(h.mean()), _FLAT * f.bound, 1e-300)
@@ -165,7 +159,7 @@ class Local:
         bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
         fall = None
         if f.loss.curvature[0] < 0.0:
-            fall = 2.0 * _weights(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)) / f.n
+            fall = 2.0 * curved(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)) / f.n
         elif not bend.any():
             return Q
         return Q.less(np.maximum(bend, 0.0), fall, lambda weights: f.a.gram(weights, columns))
@@ -195,40 +189,19 @@ class Local:
         return np.flatnonzero(there)
 
 
-def dense_start(P: Problem, draw: Draw, nested: Nested | None) -> tuple[Array | None, Cost]:
-    """x = −(Q + 2q I)⁻¹ ∇f(0), q the mean of Q's diagonal: a step of f alone, or None where 0 is better; and its cost.
-
-    A concave penalty holds at 0 what starts there; from a point with all coordinates it lets go of those that do not
-    pay, and the critical point at the end is mostly a lower one. It takes two rows for each unknown to mean anything.
-    """
-    solver = Local(P, nested).at(draw)
-    f = P.f if solver.f is None else solver.f
-    assert isinstance(f, LinearSum)
-    every = np.arange(f.shape[0])
-    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full) or not _cheap(f, every):
-        return None, Cost(0, 0)
-    zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
-    seen = f.recent.at(zero)
-    Q = solver._matrix(f, seen.z, every, 2.0)
-    if Q.mu <= 2.0 * _START * f.bound:  # f is flat at 0: a step would go far
-        return None, Cost(0, 0)
-    g = np.asarray(seen.grad, np.float64)
-    with one_thread():
-        x = -np.linalg.solve(Q.Q, g.reshape(len(Q.Q), -1)).reshape(f.shape).astype(f.dtype)
-    there = f.recent.look(x)
-    if not there.value + P.r.value(x) < seen.value + P.r.value(zero):  # NaN is not less
-        return None, one
-    f.recent.put(there)
-    return x, one  # the other look is that of the first step
+def _curvature(f: LinearSum, loss: Softmax, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """∇²f, dk × dk: block (i, j) is (1/N) Σ w pᵢ ([i = j] − pⱼ) a aᵀ; the last class follows from the others."""
+    m, k = len(columns), f.classes[0]
+    blocks = np.empty((k, k, m, m))
+    for i, j, cross in loss.crosses(z):
+        blocks[i, j] = blocks[j, i] = f.a.gram(curved(f, cross) / f.n, columns)
+    for i in range(k):
+        blocks[i, -1] = blocks[-1, i] = -blocks[i, :-1].sum(axis=0)
+    return blocks.transpose(2, 0, 3, 1).reshape(m * k, m * k)
 
 
-def _cheap(f: LinearSum, columns: NDArray[np.int64]) -> bool:
-    """Whether the Gram matrix of all columns costs no more than some looks: rows of a few hundred entries."""
-    a: Any = f.a
-    return hasattr(a, "count") and a.count(columns) <= 256 * f.n
-
-
-def _weights(f: LinearSum, bend: Array) -> NDArray[np.float64]:
+def curved(f: LinearSum, bend: Array) -> NDArray[np.float64]:
+    """w_i |φ''|"""
     bend = np.asarray(bend, np.float64)
     bend = np.abs(bend) if f.loss.curvature[0] < 0.0 else bend
     return np.asarray(bend if f.weights is None else bend * f.weights, np.float64)

@@ -128,7 +128,7 @@ def _program(
     b = _times(Q, x) + u
     v = np.array(x, order="C")
     if tiny and len(x) <= SMALL and not p.rows:
-        v = newton(Q, b, v, p)
+        v = newton(Q, b, v, p, 20)
         if _residual(Q, b, v, p) <= tol:
             return v
     Q = np.ascontiguousarray(Q)

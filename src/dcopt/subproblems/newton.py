@@ -14,14 +14,14 @@ from .parts import Parts
 SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
-def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[Any]:
+def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, steps: int = 2) -> NDArray[Any]:
     """(Q + m)_SS v_S = b_S − Q_SB v_B − c_S sign(u_S), u = x + (b − Qx − mx)/diag(Q + m), and x goes towards v
 
     S holds the coordinates whose own minimizers, soft-thresholded u, are off their kinks and bounds; the others B go
     there. The step ends where ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x) is least between x and v, so that no step raises it; where v is
     in the piece whose system it solves, and the next piece is the same, v solves the program.
     """
-    out, steps = x.copy(), 20 if len(x) <= SMALL else 2
+    out = x.copy()
     with one_thread():
         for i in range(x.shape[1]):
             c, m, low, high = (part[:, i] for part in p[:4])

@@ -1,0 +1,73 @@
+"""Where a run with a concave penalty starts, if nobody says where."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..draw import Draw
+from ..losses import Softmax
+from ..matrices import solve
+from ..nested import Nested
+from ..problem import Problem
+from ..remembered import rough_gram
+from ..sums import Cost, LinearSum
+from ..xp import Array
+from .local import Local, curved
+from .newton import one_thread
+
+_FLAT = 0.05  # of the largest curvature, below which f is flat at 0 and a step of it would go far
+
+
+def dense_start(P: Problem, draw: Draw, nested: Nested | None) -> tuple[Array | None, Cost]:
+    """x = −(Q + 2q I)⁻¹ ∇f(0), q the mean of Q's diagonal: a step of f alone, or None where 0 is better; and its cost.
+
+    A concave penalty holds at 0 what starts there; from a point with all coordinates it lets go of those that do not
+    pay, and the critical point at the end is mostly a lower one. It takes two rows for each unknown to mean anything.
+    """
+    solver = Local(P, nested).at(draw)
+    f = P.f if solver.f is None else solver.f
+    assert isinstance(f, LinearSum)
+    every = np.arange(f.shape[0])
+    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full) or not _cheap(f, every):
+        return None, Cost(0, 0)
+    zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
+    seen = f.recent.at(zero)
+    Q, q = _curvature(f, seen.z, every)
+    if q <= _FLAT * f.bound:
+        return None, Cost(0, 0)
+    Q[np.diag_indices(len(Q))] += 2.0 * q
+    with one_thread():
+        step = solve(Q, np.asarray(seen.grad, np.float64))
+    if step is None:
+        return None, one
+    x = -step.astype(f.dtype)
+    there = f.recent.look(x)
+    if not there.value + P.r.value(x) < seen.value + P.r.value(zero):  # NaN is not less
+        return None, one
+    f.recent.put(there)
+    return x, one  # the other look is that of the first step
+
+
+def _curvature(f: LinearSum, z: Array, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+    """∇²f(0), and the mean of its diagonal.
+
+    With k classes it is (I − 11ᵀ/k)/k ⊗ K, K = AᵀWA/N: ∇f(0) sums to 0 over the classes, so that K/k serves each.
+    """
+    if f.grams is not None:
+        Q, share = np.asarray(f.grams.on(columns)), 1.0
+    elif isinstance(f.loss, Softmax):
+        k = f.classes[0]
+        Q, share = f.a.gram(f.weights, columns) / (k * f.n), 1.0 - 1.0 / k
+    else:
+        Q, share = rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, 1.0
+    return Q, share * float(np.trace(Q)) / len(Q)
+
+
+def _cheap(f: LinearSum, columns: NDArray[np.int64]) -> bool:
+    """Whether the Gram matrix of all columns costs no more than some looks: rows of a few hundred entries."""
+    a: Any = f.a
+    return hasattr(a, "count") and a.count(columns) <= 256 * f.n
