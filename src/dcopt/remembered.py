@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .sums import LinearSum
 
 
+_NARROW = 64  # columns, of which none is worth leaving out
 _WIDE = 4096  # columns whose Gram matrix of 128 MB may be kept
 _WHOLE = 2**30  # multiplications that a Gram matrix of all columns may cost: some hundredths of a second
 
@@ -74,7 +75,8 @@ class Grams:
         self._sum = sum
         n, d = sum.a.shape
         self.exact = n * d * d <= _WHOLE
-        self._most = 0 if self.exact else d // 2 if d <= _WIDE else d  # columns that are taken alone
+        few = 0 if d <= _NARROW else d // 3 if self.exact else d // 2 if d <= _WIDE else d
+        self._most = few  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
 
     def on(self, columns: Array) -> Array:

@@ -28,7 +28,7 @@ from .xp import Array
 
 _FAST = 10.0  # a measure that falls by this factor from one step to the next is still falling
 _FINE = 1e-6  # of the tolerance: nothing is gained beyond
-_SMALL = 2**22  # entries of A: there such steps cost nothing, elsewhere one must do
+_SMALL = 2**22  # entries of A: there such steps cost nothing
 _CHECK_EVERY = 5.0  # passes between two checks of the measure: they cost at most a fifth of the method
 _STALL_CHECKS = 10  # checks in a row without progress
 _RISE = 0.1  # F may exceed F(x0) by this share before a stochastic run is called diverged
@@ -141,8 +141,7 @@ class Run:
             self._check()
         if self._checked == self.t and self.look().doubt.bound <= tol:
             before, now = self._last_two
-            again = before > tol or self._small
-            if self._known() and before > _FAST * now and now > _FINE * tol and again:
+            if self._small and self._known() and before > _FAST * now and now > _FINE * tol:
                 return False  # Newton's method is at its end: one step more squares what is left
             self.tol_met = tol
             return True

@@ -85,8 +85,8 @@ class LinearBatch(NamedTuple):
         seen: dict[tuple[int, int], Array] = {}  # by place: pieces come in any order, and may be empty
 
         def slopes(z: Array, start: int, stop: int | None) -> Array:
-            seen[start, len(z)] = self._values(z, start, stop)
-            return self._slopes(z, start, stop)
+            seen[start, len(z)], s = self._both(z, start, stop)
+            return s
 
         z, g = self._through(x, slopes)
         xp, values = namespace(z), [seen[place] for place in sorted(seen)]
@@ -119,17 +119,20 @@ class LinearBatch(NamedTuple):
 
     def _slopes(self, z: Array, start: int = 0, stop: int | None = None) -> Array:
         """φ'(z) of the components from start to stop, in the order of the batch"""
-        loss, weights = self.sum.loss, self.sum.weights
-        s = loss.slope(z, self.mine(self.sum.labels)[start:stop])
-        if weights is None:
-            return s
-        w = self.mine(weights)[start:stop]
-        return s * (w[:, None] if loss.labels == "class" else w)
+        s, w = self.sum.loss.slope(z, self.mine(self.sum.labels)[start:stop]), self._weights(start, stop)
+        return s if w is None else s * self._wide(w)
 
-    def _values(self, z: Array, start: int, stop: int | None) -> Array:
-        """φ(z), likewise"""
-        values = self.sum.loss.value(z, self.mine(self.sum.labels)[start:stop])
-        return values if self.sum.weights is None else values * self.mine(self.sum.weights)[start:stop]
+    def _both(self, z: Array, start: int, stop: int | None) -> tuple[Array, Array]:
+        """φ(z) and φ'(z), likewise"""
+        values, s = self.sum.loss.both(z, self.mine(self.sum.labels)[start:stop])
+        w = self._weights(start, stop)
+        return (values, s) if w is None else (values * w, s * self._wide(w))
+
+    def _weights(self, start: int, stop: int | None) -> Array | None:
+        return None if self.sum.weights is None else self.mine(self.sum.weights)[start:stop]
+
+    def _wide(self, w: Array) -> Array:
+        return w[:, None] if self.sum.loss.labels == "class" else w
 
     def mine(self, a: Array) -> Array:
         """The entries of a that belong to the rows of the batch."""

@@ -308,7 +308,18 @@ class BelowZero(Sigmoid):
         return super().phi(m) - 0.5
 
 
+class ForgetsBoth(SquaredSigmoid):
+    """Its own ϕ and ϕ′, and the `both` of another loss."""
+
+    def phi(self, m: Any) -> Any:
+        return 2.0 * super().phi(m)
+
+    def dphi(self, m: Any) -> Any:
+        return 2.0 * super().dphi(m)
+
+
 BROKEN: list[tuple[Loss, str]] = [
+    (ForgetsBoth(), "both-is-value-and-slope"),
     (BelowZero(), "above-its-bound"),
     (WrongSlope(), "slope-is-derivative"),
     (WrongSlopeOfOneClass(), "slope-is-derivative"),

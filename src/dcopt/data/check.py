@@ -112,7 +112,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
         fraction = np.flatnonzero(v != np.floor(v))
         if fraction.size:
             raise BadInput("y", f"{a[fraction[0]]} is not a class: continuous targets", row=int(fraction[0]))
-    classes, codes = np.unique(a, return_inverse=True)
+    classes, codes = _classes(a)
     if len(classes) < 2:
         raise BadInput("y", f"1 class ({classes[0]}): at least 2 are needed")
     if kind == "binary":
@@ -121,6 +121,17 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
             raise BadInput("y", f'{len(classes)} classes ({shown}, …): this loss takes two; use loss="softmax"')
         return (2 * codes - 1).astype(dtype), classes
     return codes.astype(np.int64), classes
+
+
+def _classes(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes in order, and the number of each entry's; two of them are found without sorting."""
+    if a.dtype.kind in "biuf":
+        low, high = a.min(), a.max()
+        upper = a == high
+        if low < high and bool(np.all(upper | (a == low))):
+            return np.array([low, high], a.dtype), upper.astype(np.int64)
+    classes, codes = np.unique(a, return_inverse=True)
+    return classes, codes
 
 
 def codes(y: Any, n: int, kind: str, classes: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:

@@ -105,12 +105,15 @@ class CsrRows:
         dot, tdot = self._part_kernels(x.ndim)
         blocks = -(-self._nnz // (parts * _BLOCK))
         cuts, x, z = self._cuts(parts * blocks), _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
-        out, kinds = np.zeros((parts, *x.shape)), set()
+        out, kinds, moved = np.zeros((parts, *x.shape)), set(), bool(x.any())
+        if not moved:  # most runs begin there
+            z[:] = 0.0
 
         def go(part: int) -> None:
             for block in range(part * blocks, (part + 1) * blocks):
                 start, stop = cuts[block : block + 2]
-                dot(*self._fixed, start, stop, x, z[start:stop])
+                if moved:
+                    dot(*self._fixed, start, stop, x, z[start:stop])
                 c = _plain(of(z[start:stop], start, stop))
                 tdot(*self._fixed, start, stop, c, out[part])
                 kinds.add(c.dtype)

@@ -53,11 +53,13 @@ class DenseRows:
 
     def through(self, x: Array, of: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:
         """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop). The bits of tdot."""
-        z = np.empty((self.shape[0], *x.shape[1:]), np.result_type(self.a, x))
+        z = np.zeros((self.shape[0], *x.shape[1:]), np.result_type(self.a, x))
         out: Any = None
+        moved = bool(x.any())  # most runs begin at 0
         for block in self._blocks():
             a = self.a[block]
-            np.matmul(a, x, out=z[block])
+            if moved:
+                np.matmul(a, x, out=z[block])
             g = a.T @ of(z[block], block.start, block.stop)
             out = g if out is None else out + g
         return z, out

@@ -140,6 +140,17 @@ def batch_is_one_by_one(loss: Loss) -> None:
     demand(same, "the input was written to")
 
 
+def both_is_value_and_slope(loss: Loss) -> None:
+    """`both` has the bits of `value` and `slope`, also where scores are huge, infinite or NaN"""
+    z, labels = rows(loss)
+    for scale in (1.0, 1e3, np.inf, np.nan):
+        with np.errstate(all="ignore"):
+            far = np.where(z == 0.0, 0.0, z * scale)
+            pairs = zip(loss.both(far, labels), (loss.value(far, labels), loss.slope(far, labels)), strict=True)
+            for name, (one, other) in zip(("value", "slope"), pairs, strict=True):
+                demand(np.array_equal(one, other, equal_nan=True), f"both gives another {name} at {scale:g} times z")
+
+
 def classes_are_shift_invariant(loss: Loss) -> None:
     """ϕ(z + 1e5) = ϕ(z): only differences of scores count"""
     if loss.labels != "class":
@@ -182,6 +193,7 @@ LAWS: dict[str, Law] = {
     "asymptote-is-right": asymptote_is_right,
     "nan-in-nan-out": nan_in_nan_out,
     "batch-is-one-by-one": batch_is_one_by_one,
+    "both-is-value-and-slope": both_is_value_and_slope,
     "classes-are-shift-invariant": classes_are_shift_invariant,
     "two-classes-are-logistic": two_classes_are_logistic,
 }

@@ -36,6 +36,10 @@ class Loss(ABC):
     def bend(self, z: Array, labels: Array) -> Array:
         """ϕ″(z)"""
 
+    def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
+        """ϕ(z) and ∂ϕ/∂z; a loss whose formulas share a part may compute it once."""
+        return self.value(z, labels), self.slope(z, labels)
+
 
 class Margin(Loss):
     """ϕ(m), m = label · z, labels −1 and +1. A subclass writes phi, dphi, ddphi."""

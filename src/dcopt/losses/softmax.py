@@ -36,6 +36,15 @@ class Softmax(Loss):
         p = _probabilities(xp, z)
         return xp.where(_hit(xp, z, labels), p - 1.0, p)
 
+    def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
+        xp = namespace(z)
+        z = z - xp.max(z, axis=-1, keepdims=True)
+        e, hit = xp.exp(z), _hit(xp, z, labels)
+        total = xp.sum(e, axis=-1, keepdims=True)
+        p = e / total
+        own = xp.sum(xp.where(hit, z, xp.zeros_like(z)), axis=-1)
+        return xp.log(total[..., 0]) - own, xp.where(hit, p - 1.0, p)
+
     def bend(self, z: Array, labels: Array) -> Array:
         """q · min(1, 2(1 − q)), q = maxⱼ pⱼ: above the largest eigenvalue λ of diag(p) − ppᵀ, and at most 2λ.
 

@@ -28,6 +28,10 @@ class SquaredSigmoid(Margin):
         s = expit(-m)  # not 1 − σ(m): rows already well classified keep their relative accuracy
         return 2.0 * (s * s) * (s - 1.0)
 
+    def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
+        s = expit(-(labels * z))
+        return s * s, labels * (2.0 * (s * s) * (s - 1.0))
+
     def ddphi(self, m: Array) -> Array:
         s = expit(-m)
         return 2.0 * (s * s) * (1.0 - s) * (2.0 - 3.0 * s)
