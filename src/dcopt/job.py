@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,11 +29,14 @@ from .store.keeper import Keeper
 from .subproblems import Subsolver
 from .subproblems import subsolver as as_subsolver
 from .subproblems.start import dense_start
-from .sums import LinearSum
+from .sums import Cost, LinearSum
 from .xp import Array
 
 Observer = Callable[[State], Any]
 _MOST = 10**7  # samples of a stream, where only tol is given
+_ROOMY = 100.0  # passes
+_SMALL = 2**18  # entries of A, times the classes: there auto tries
+_RIDGES, _TRIED = (2.0, 5.0, 10.0), 6  # starts, and so many steps from each
 _FLOATS = ("passes", "samples", "seconds", "tol", "loose_tol", "trace")
 
 
@@ -64,6 +69,13 @@ class Told:
             require_number("trace", self.trace, 0.0, open_low=True)
         return rule
 
+    @property
+    def roomy(self) -> bool:
+        """Whether some tens of passes may be spent on finding a start."""
+        if self.steps is not None or self.seconds is not None:
+            return False
+        return self.tol is not None if self.passes is None else self.passes >= _ROOMY
+
     def every(self, P: Problem) -> Any:
         """Passes (samples, on a stream) between two lines of the trace."""
         if self.trace == "auto":
@@ -90,17 +102,33 @@ class Job:
         self.before = 0.0  # seconds spent on finding a start
 
     def dense(self, state: State) -> State:
-        """The first state of "auto", which may choose where to start."""
-        if isinstance(self.estimator, Revisited):
-            began = clock()
-            with np.errstate(all="ignore"):
-                x, cost = dense_start(self.tuned, Draw(self.seed, 0), self.estimator.nested)
-            self.before, state = clock() - began, state._replace(spent=cost)
-            if x is not None:
-                self.notes = (*self.notes, "it starts with a step of f alone, from where the penalty lets go of more "
-                              "than it would take up from 0 (x0 = zeros starts there)")  # fmt: skip
-                return state._replace(x=x)
-        return state
+        """The first state of "auto", which may choose where to start: of small data it tries several starts."""
+        if not isinstance(self.estimator, Revisited):
+            return state
+        began = clock()
+        small = self.estimator.nested is None and (self.P.n or math.inf) * state.x.size <= _SMALL and self.told.roomy
+        starts, spent, draw = [], Cost(0, 0), Draw(self.seed, 0)
+        with np.errstate(all="ignore"):
+            for ridge in _RIDGES if small else _RIDGES[:1]:
+                x, cost = dense_start(self.tuned, draw, self.estimator.nested, ridge)
+                spent = Cost(spent.gradients + cost.gradients, spent.paper + cost.paper)
+                if x is not None:
+                    starts.append(state._replace(x=x, spent=spent))
+                    if small:
+                        *_, last = islice(self._states(starts[-1]), _TRIED)
+                        starts[-1], spent = state._replace(x=last.x), last.spent
+            ends = [(F, k) for k, one in enumerate(starts) if math.isfinite(F := self.P.value(one.x))]
+        self.before, state = clock() - began, state._replace(spent=spent)
+        if not ends:
+            return state
+        several = f", the lowest of {len(starts)} after {_TRIED} steps each," if small else ""
+        self.notes = (*self.notes, f"it starts with a step of f alone{several} from where the penalty lets go of more "
+                      "than it would take up from 0 (x0 = zeros starts there)")  # fmt: skip
+        return state._replace(x=starts[min(ends)[1]].x)
+
+    def _states(self, state: State) -> Iterator[State]:
+        solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver
+        return dca(self.tuned, self.estimator, solver, state, self.seed)
 
     def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
         """What writes the checkpoints of this job."""
@@ -115,8 +143,7 @@ class Job:
         self, rule: Rule, callbacks: Sequence[Observer], state: State, saved: Saved | None, keeper: Keeper | None
     ) -> Result:
         P, told = self.P, self.told
-        solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver
-        states = dca(self.tuned, self.estimator, solver, state, self.seed)
+        states = self._states(state)
         exact = isinstance(self.estimator, Full) and self.recipe.transform is None  # then every step descends
         looks = isinstance(self.estimator, Revisited) and isinstance(P.f, LinearSum)
         measure = MEASURES[told.measure]

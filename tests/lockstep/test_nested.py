@@ -14,6 +14,7 @@ import dcopt
 from dcopt.draw import Draw
 from dcopt.nested import Nested
 from dcopt.regularizers import L1, MCP, SCAD, Exponential
+from dcopt.subproblems.start import dense_start
 from dcopt.sums import LinearSum
 
 N, D = 4000, 8
@@ -130,6 +131,25 @@ def test_auto_starts_with_a_step_of_f_alone_where_that_is_lower() -> None:
         assert len(dcopt.solve(other, "auto", steps=1, seed=2).notes) == 1
     high = dcopt.solve(dcopt.erm(X, y, "logistic", SCAD(lam=1.0)), "auto", steps=1, seed=2)
     assert high.spent.gradients == 3 * len(y)  # the look that was not followed is paid for
+
+
+def test_auto_tries_three_starts_of_small_data_where_the_budget_has_room() -> None:
+    """It goes on from the lowest, all three are paid for, and a budget of its own leaves it at one."""
+    X, y = data()
+    P = dcopt.erm(X[:300], y[:300], "squared-sigmoid", Exponential(lam=1 / 300, alpha=5.0))
+    res = dcopt.solve(P, "auto", tol=1e-6, measure="criticality", seed=0, trace=1e-9)
+    assert "the lowest of 3 after 6 steps each" in res.notes[1] and res.status.name == "CONVERGED"
+    ends, spent = [], 0
+    for ridge in (2.0, 5.0, 10.0):
+        x, cost = dense_start(P, Draw(0, 0), None, ridge)
+        one = dcopt.solve(P, "dca-local", x0=x, steps=6, seed=0)
+        ends.append(one.certificate.F)
+        spent += cost.gradients + one.spent.gradients
+    first = res.trace.records[0]
+    assert first.F == pytest.approx(min(ends), rel=1e-12) and first.gradients == spent
+    assert res.certificate.F <= min(ends) < max(ends)
+    for budget in ({"passes": 60}, {"steps": 500}, {"passes": 500, "seconds": 60.0}):
+        assert "the lowest of" not in dcopt.solve(P, "auto", seed=0, **budget).notes[1]
 
 
 def test_f_may_rise_on_the_rows_that_a_sample_leaves_out() -> None:

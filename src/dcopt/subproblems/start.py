@@ -22,8 +22,8 @@ from .newton import one_thread
 _FLAT = 0.05  # of the largest curvature, below which f is flat at 0 and a step of it would go far
 
 
-def dense_start(P: Problem, draw: Draw, nested: Nested | None) -> tuple[Array | None, Cost]:
-    """x = −(Q + 2q I)⁻¹ ∇f(0), q the mean of Q's diagonal: a step of f alone, or None where 0 is better; and its cost.
+def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.0) -> tuple[Array | None, Cost]:
+    """x = −(Q + ridge q I)⁻¹ ∇f(0), q the mean of Q's diagonal: a step of f alone, or None where 0 is better; its cost.
 
     A concave penalty holds at 0 what starts there; from a point with all coordinates it lets go of those that do not
     pay, and the critical point at the end is mostly a lower one. It takes two rows for each unknown to mean anything.
@@ -39,7 +39,7 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None) -> tuple[Array | 
     Q, q = _curvature(f, seen.z, every)
     if q <= _FLAT * f.bound:
         return None, Cost(0, 0)
-    Q[np.diag_indices(len(Q))] += 2.0 * q
+    Q[np.diag_indices(len(Q))] += ridge * q
     with one_thread():
         step = solve(Q, np.asarray(seen.grad, np.float64))
     if step is None:
