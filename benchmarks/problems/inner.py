@@ -13,8 +13,9 @@ import numpy as np
 
 import dcopt
 from dcopt.convex import Mean
+from dcopt.functions import KnownSquare
 from dcopt.subproblems import fista, svrg
-from dcopt.sums import KnownSquare, LinearSum
+from dcopt.sums import LinearSum
 
 
 def problem(n: int, mu: float) -> dcopt.Problem:

@@ -20,6 +20,7 @@ from .errors import (
     NeedsFiniteSum,
     ResumeMismatch,
 )
+from .functions import Function
 from .laws import LawBroken, check
 from .methods import METHODS, Method
 from .online import stream
@@ -30,7 +31,6 @@ from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
 from .store import load_model, peek, save_model
-from .sums import Function
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:

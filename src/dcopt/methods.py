@@ -11,6 +11,7 @@ from .constants import importance_kappa, smoothness
 from .convex import Majorizer, Mean, ScaledIdentity
 from .errors import CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
+from .functions import KnownSquare
 from .nested import Nested
 from .problem import Problem
 from .subproblems import Subsolver, choose
@@ -18,7 +19,7 @@ from .subproblems.boosted import Boosted
 from .subproblems.local import Local
 from .subproblems.parts import separable
 from .subproblems.staged import StagedSPG, StagedSVRG
-from .sums import KnownSquare, LinearSum
+from .sums import LinearSum
 from .theory import Scene, shift_for, spread
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -137,105 +137,6 @@ class LinearBatch(NamedTuple):
     def mine(self, a: Array) -> Array:
         """The entries of a that belong to the rows of the batch."""
         return a if self.rows is None else namespace(a).take(a, self.rows, axis=0)
-
-
-class _One(NamedTuple):
-    """The only component of a function."""
-
-    of: Function
-    rows: None = None
-    size: int = 1
-
-    def value_grad(self, x: Array) -> tuple[float, Array]:
-        return float(self.of.value(x)), self.of.gradient(x)
-
-    def grad(self, x: Array) -> Array:
-        return self.of.gradient(x)
-
-    def diff(self, x: Array, prev: Array) -> Array:
-        return self.of.gradient(x) - self.of.gradient(prev)
-
-    def slopes(self, x: Array) -> Array:
-        return self.of.gradient(x)[None]
-
-    def pull(self, c: Array) -> Array:
-        return c[0]
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """H as a convex function with a gradient: one component, so that a pass is one gradient.
-
-    L is its smoothness and rho its strong convexity, where they are known: plans need them.
-    """
-
-    value: Callable[[Array], float]
-    gradient: Callable[[Array], Array]
-    shape: tuple[int, ...]
-    L: float | None = None
-    rho: float = 0.0
-    n: int = 1
-    dtype: Any = np.dtype(np.float64)
-    L_v: float = 0.0  # one component has no variance
-
-    @property
-    def L_H(self) -> float | None:
-        return self.L
-
-    def all(self) -> _One:
-        return _One(self)
-
-    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> _One:
-        return _One(self)
-
-
-class _Nothing(NamedTuple):
-    """The batch of a function that is known: it costs no component."""
-
-    mu: float
-    size: int = 0
-    rows: None = None
-
-    def value_grad(self, x: Array) -> tuple[float, Array]:
-        return 0.5 * self.mu * float(namespace(x).sum(x * x)), self.mu * x
-
-    def grad(self, x: Array) -> Array:
-        return self.mu * x
-
-    def diff(self, x: Array, prev: Array) -> Array:
-        return self.mu * (x - prev)
-
-    def slopes(self, x: Array) -> Array:
-        return x
-
-    def pull(self, c: Array) -> Array:
-        return self.mu * c
-
-
-@dataclass(frozen=True, eq=False)
-class KnownSquare:
-    """H(x) = μ/2 ‖x‖²: nothing in it is stochastic. Counts passes in components of another sum."""
-
-    mu: float
-    of: Sum
-
-    @property
-    def n(self) -> int | None:
-        return self.of.n
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.of.shape
-
-    @property
-    def dtype(self) -> Array:
-        return self.of.dtype
-
-    def all(self) -> _Nothing:
-        return _Nothing(self.mu)
-
-    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> _Nothing:
-        return _Nothing(self.mu)
 
 
 @dataclass(frozen=True, eq=False)
