@@ -370,6 +370,6 @@ def test_other_plans_are_made_in_the_euclidean_norm() -> None:
 
 def test_a_majorizer_as_the_G_of_another_problem_is_a_diagonal() -> None:
     P = problem("logistic", r="zero")
-    square = dcopt.sums.Function(lambda x: 0.5 * float(x @ x), lambda x: x, P.shape, L=1.0, rho=1.0)
+    square = dcopt.Function(lambda x: 0.5 * float(x @ x), lambda x: x, P.shape, L=1.0, rho=1.0)
     M = dcopt.Problem(majorizing_diagonal(P.f), square, L1(lam=0.1))
     assert M.own_constants is None and dcopt.plan(M, 0.1, D0=1.0).tau is None
