@@ -72,7 +72,7 @@ class Told:
     @property
     def roomy(self) -> bool:
         """Whether some tens of passes may be spent on finding a start."""
-        if self.steps is not None or self.seconds is not None:
+        if self.steps is not None or self.seconds is not None or self.samples is not None:
             return False
         return self.tol is not None if self.passes is None else self.passes >= _ROOMY
 
@@ -101,30 +101,33 @@ class Job:
         self.subsolver = None if subsolver is None else as_subsolver(subsolver)
         self.before = 0.0  # seconds spent on finding a start
 
-    def dense(self, state: State) -> State:
-        """The first state of "auto", which may choose where to start: of small data it tries several starts."""
+    def dense(self, state: State, may_try: bool) -> State:
+        """The first state of "auto", which may choose where to start: of small data it may try several starts."""
         if not isinstance(self.estimator, Revisited):
             return state
         began = clock()
-        small = self.estimator.nested is None and (self.P.n or math.inf) * state.x.size <= _SMALL and self.told.roomy
-        starts, spent, draw = [], Cost(0, 0), Draw(self.seed, 0)
+        small = (self.P.n or math.inf) * state.x.size <= _SMALL and self.estimator.nested is None
+        small = small and may_try and self.told.roomy
+        starts: list[tuple[float, int, Array]] = []
+        spent, draw, f = Cost(0, 0), Draw(self.seed, 0), self.P.f
         with np.errstate(all="ignore"):
             for ridge in _RIDGES if small else _RIDGES[:1]:
                 x, cost = dense_start(self.tuned, draw, self.estimator.nested, ridge)
-                spent = Cost(spent.gradients + cost.gradients, spent.paper + cost.paper)
-                if x is not None:
-                    starts.append(state._replace(x=x, spent=spent))
-                    if small:
-                        *_, last = islice(self._states(starts[-1]), _TRIED)
-                        starts[-1], spent = state._replace(x=last.x), last.spent
-            ends = [(F, k) for k, one in enumerate(starts) if math.isfinite(F := self.P.value(one.x))]
+                F, spent = 0.0, Cost(spent.gradients + cost.gradients, spent.paper + cost.paper)
+                if x is not None and small and isinstance(f, LinearSum):
+                    *_, last = islice(self._states(state._replace(x=x, spent=spent)), _TRIED)
+                    new = 0 if f.recent.knows(last.x) else f.n  # mostly the last step has looked there
+                    x, spent = last.x, Cost(last.spent.gradients + new, last.spent.paper + new)
+                    F = f.recent.at(x).value + self.P.r.value(x)
+                if x is not None and math.isfinite(F):
+                    starts.append((F, len(starts), x))
         self.before, state = clock() - began, state._replace(spent=spent)
-        if not ends:
+        if not starts:
             return state
         several = f", the lowest of {len(starts)} after {_TRIED} steps each," if small else ""
         self.notes = (*self.notes, f"it starts with a step of f alone{several} from where the penalty lets go of more "
                       "than it would take up from 0 (x0 = zeros starts there)")  # fmt: skip
-        return state._replace(x=starts[min(ends)[1]].x)
+        return state._replace(x=min(starts)[2])
 
     def _states(self, state: State) -> Iterator[State]:
         solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver

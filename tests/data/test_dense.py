@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import dcopt
 from dcopt.data import dense
@@ -54,8 +55,25 @@ def test_a_gram_matrix_in_float32_is_near_and_a_sampled_one_is_a_metric() -> Non
         ends = np.linalg.eigvals(np.linalg.solve(full, rough)).real
         assert 0.6 < ends.min() < 0.99 and 1.01 < ends.max() < 1.5  # of some of the rows
         assert np.array_equal(rough, a.rough_gram(weights, every))  # the same ones each time
-    both = WithIntercept(a).rough_gram(w, np.arange(91))
-    assert np.array_equal(both[:90, :90], a.rough_gram(w, every)) and both[90, 90] == pytest.approx(w.sum())
+
+
+def test_a_rough_gram_matrix_with_an_intercept_is_of_the_same_rows_everywhere() -> None:
+    """Columns with a mean: borders of all rows around a sample of them would not be positive definite."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20_000, 90)) + 5.0
+    rough = WithIntercept(as_rows(X)).rough_gram(None, np.arange(91))
+    exact = WithIntercept(as_rows(X)).gram(None, np.arange(91))
+    ends = np.linalg.eigvals(np.linalg.solve(exact, rough)).real
+    assert 0.6 < ends.min() < 0.99 and 1.01 < ends.max() < 1.5
+    assert not hasattr(WithIntercept(as_rows(csr_array(X))), "rough_gram")
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e18, 1e60])
+def test_a_gram_matrix_in_float32_has_no_scale(scale: float) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 6))
+    single = DenseRows(scale * X).gram(None, np.arange(6), np.float32) / scale**2
+    np.testing.assert_allclose(single, X.T @ X, atol=1e-3)
 
 
 def test_the_gram_matrix_of_least_squares_is_a_function_of_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,3 +112,10 @@ def test_one_look_at_the_norms_sees_every_entry(value: float) -> None:
 def test_entries_below_the_limit_pass_though_their_sum_is_above_it() -> None:
     X = np.full((2, 3), 9e69)
     assert as_rows(X).shape == (2, 3)
+
+
+def test_float32_least_squares_of_low_rank_do_not_run_away() -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 5)) @ rng.normal(size=(5, 10))).astype(np.float32)
+    res = dcopt.solve(dcopt.erm(X, rng.normal(size=300).astype(np.float32), "squared"), "dca-local", passes=20)
+    assert np.abs(res.x).max() < 10.0

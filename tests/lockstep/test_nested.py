@@ -148,8 +148,13 @@ def test_auto_tries_three_starts_of_small_data_where_the_budget_has_room() -> No
     first = res.trace.records[0]
     assert first.F == pytest.approx(min(ends), rel=1e-12) and first.gradients == spent
     assert res.certificate.F <= min(ends) < max(ends)
-    for budget in ({"passes": 60}, {"steps": 500}, {"passes": 500, "seconds": 60.0}):
+    own = {"tol": 1e-6, "stop": dcopt.stop.Passes(5)}
+    some = ({"passes": 60}, {"steps": 500}, {"passes": 500, "seconds": 60.0}, {"tol": 1e-6, "samples": 900})
+    for budget in (*some, own):
         assert "the lowest of" not in dcopt.solve(P, "auto", seed=0, **budget).notes[1]
+    seen: list[int] = []
+    watched = dcopt.solve(P, "auto", seed=0, tol=1e-6, callbacks=[lambda state: seen.append(state.t)])
+    assert seen == list(range(1, watched.steps + 1)) and "the lowest of" not in watched.notes[1]
 
 
 def test_f_may_rise_on_the_rows_that_a_sample_leaves_out() -> None:

@@ -68,6 +68,16 @@ def test_no_step_is_uphill_or_out_of_bounds(seed: int, d: int, bounds: tuple[flo
         x = v
 
 
+def test_a_singular_matrix_does_not_throw_it_far_away() -> None:
+    for seed in range(2000):
+        rng = np.random.default_rng(seed)
+        a, b = rng.normal(size=(3, 1)), rng.normal(size=(3, 1))
+        Q, zero = a @ a.T, np.zeros((3, 1))
+        p = Parts(*(np.full((3, 1), v) for v in (0.5, 0.0, -INF, INF)), False)
+        v = newton(Q, b, zero, p, 1)
+        assert value(Q, b, p, v) <= 1e-12, seed
+
+
 def test_it_ends_where_coordinate_descent_crawls() -> None:
     """Neighbours with a correlation of 0.99: four hundred passes of coordinate descent alone are far from the end."""
     rng = np.random.default_rng(0)

@@ -96,6 +96,8 @@ class DenseRows:
         k = len(columns)
         total, whole = np.zeros((k, k)), k == self.shape[1]
         root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
+        most = 0.0 if dtype == np.float64 else float(self._norms2.max() * (1.0 if root is None else root.max() ** 2))
+        unit = np.sqrt(most) if 0.0 < most < np.inf else 1.0  # float32 ends at 1e38
         for block in self._blocks(_BLOCK):
             rows: Any = block
             if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
@@ -103,21 +105,27 @@ class DenseRows:
             some = self.a[rows] if whole else self.a[rows].take(columns, axis=1)
             if root is not None:
                 some = some * root[rows, None]
-            some = np.asarray(some, dtype)
+            some = np.asarray(some if unit == 1.0 else some / unit, dtype)
             # the product of a matrix with its own transpose takes half of the time of any other
             total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
-        return total
+        return total if unit == 1.0 else total * unit**2
 
     def rough_gram(self, weights: Array | None, columns: Array) -> Array:
-        """About the same, for a metric: products in float32, and of so many rows that they cost as some looks at all.
+        """About the same, for a metric: products in float32, of so many rows that they cost as some looks at all."""
+        return self.single_gram(self.rough_weights(weights, len(columns)), columns)
 
-        32 rows for each column tell its entries to a sixth.
+    def rough_weights(self, weights: Array | None, k: int) -> Array | None:
+        """The weights of the rows that stand for all, 0 for the others: 32 rows for each of k columns tell its entries
+        to a sixth.
         """
         n, d = self.shape
-        if n * len(columns) ** 2 <= _CHEAP:
-            return self.gram(weights, columns)
-        share = 32 * max(len(columns), n * d / len(columns) ** 2) / n
-        if share < 0.5:
-            kept = np.random.default_rng(0).random(n) < share
-            weights = np.where(kept, (1.0 if weights is None else weights) / share, 0.0)
-        return self.gram(weights, columns, np.float32)
+        share = 32 * max(k, n * d / max(k, 1) ** 2) / n
+        if share >= 0.5:
+            return weights
+        kept = np.random.default_rng(0).random(n) < share
+        return np.where(kept, (1.0 if weights is None else weights) / share, 0.0)
+
+    def single_gram(self, weights: Array | None, columns: Array) -> Array:
+        """As `gram`, in float32 where it is not cheap."""
+        cheap = self.shape[0] * len(columns) ** 2 <= _CHEAP
+        return self.gram(weights, columns, np.float64 if cheap else np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -83,8 +83,18 @@ class WithIntercept:
 
     @property
     def rough_gram(self) -> Callable[[Array | None, Array], Array]:
-        """As rough as that of A, if it has one."""
-        return partial(self._gram, self.a.rough_gram)  # type: ignore[attr-defined]
+        """As rough as that of A, if it has one: of the same rows in all of its parts."""
+        a: Any = self.a
+        rough: Callable[..., Array | None] = a.rough_weights
+        return lambda weights, columns: self.single_gram(rough(weights, len(columns)), columns)
+
+    def rough_weights(self, weights: Array | None, k: int) -> Array | None:
+        """Those of A"""
+        return self.a.rough_weights(weights, k)  # type: ignore[attr-defined]
+
+    def single_gram(self, weights: Array | None, columns: Array) -> Array:
+        """As `gram`, in float32 where it is not cheap."""
+        return self._gram(self.a.single_gram, weights, columns)  # type: ignore[attr-defined]
 
     def _gram(self, gram: Callable[..., Array], weights: Array | None, columns: Array) -> Array:
         n, d = self.a.shape

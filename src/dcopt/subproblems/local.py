@@ -83,7 +83,8 @@ class Local:
             return Inner(warm, 0.0, 0, one)
         near = max(start / max(start, float(np.linalg.norm(u))), 1e-4)  # how far from critical, without a unit
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
-        exact = f.grams is not None and f.grams.exact  # Q is the curvature of f everywhere
+        # Q is the curvature of f everywhere, to more than float32 can tell
+        exact = f.grams is not None and f.grams.exact and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if hasattr(f.a, "rough_gram") else near)
         Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, ridge)
         M = self._bent(Q, here, x, columns, p)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..matrices import solve, square
 from .parts import Parts
 
+_ROUNDING = 1e-14
 SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
@@ -36,6 +37,7 @@ def one_thread() -> Any:
 
 @cache
 def _blas() -> Any:
+    import scipy.linalg.lapack  # noqa: F401  # its BLAS is a library of its own, which must be there to be limited
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -71,6 +73,8 @@ def _newton(
         v[free] = found
         step = v - x
         bend, fall = float(step @ (Q @ step + m * step)), float(down @ step)
+        if not _ROUNDING * float(h.max()) * float(step @ step) <= abs(fall):  # far along what Q does not see
+            break
         if np.all((kink * v >= 0.0) & (v >= low) & (v <= high)):
             if 0.5 * bend - fall + float(np.sum(c * (np.abs(v) - np.abs(x)))) <= 0.0:
                 before, x = piece, v
