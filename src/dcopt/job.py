@@ -106,8 +106,8 @@ class Job:
         if not isinstance(self.estimator, Revisited):
             return state
         began = clock()
-        small = (self.P.n or math.inf) * state.x.size <= _SMALL and self.estimator.nested is None
-        small = small and may_try and self.told.roomy
+        small = may_try and self.told.roomy and (self.P.n or math.inf) * state.x.size <= _SMALL
+        small = small and self.estimator.nested is None
         starts: list[tuple[float, int, Array]] = []
         spent, draw, f = Cost(0, 0), Draw(self.seed, 0), self.P.f
         with np.errstate(all="ignore"):

@@ -213,6 +213,25 @@ def test_wide_data_makes_no_gram_matrix() -> None:
     assert max(asked, default=0) < 200
 
 
+def test_sparse_least_squares_take_all_columns_at_once_where_most_leave_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One program by columns instead of eighths of them; where few leave 0, few are handed over. The ends are one."""
+    rng = np.random.default_rng(5)
+    X = csr_array(rng.normal(size=(900, 1200)) * (rng.random((900, 1200)) < 0.02))
+    y = X @ rng.normal(size=1200) + rng.normal(size=900)
+    for lam, all_at_once in ((1e-3, True), (0.1, False)):
+        exact = dcopt.solve(dcopt.erm(X, y, "squared", L1(lam=lam)), "dca-local", tol=1e-8, measure="criticality")
+        monkeypatch.setattr("dcopt.remembered._WHOLE", 0)
+        P = dcopt.erm(X, y, "squared", L1(lam=lam))
+        asked: list[int] = []
+        columns = P.f.a.columns
+        P.f.a.__dict__["columns"] = lambda some, columns=columns, asked=asked: asked.append(len(some)) or columns(some)
+        res = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=500)
+        monkeypatch.undo()
+        assert res.status.name == exact.status.name == "CONVERGED"
+        assert res.certificate.F == pytest.approx(exact.certificate.F, rel=1e-7)
+        assert (asked[:1] == [1200]) == all_at_once
+
+
 def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     """Where τQ majorizes f, F(x + d/τ) ≤ F(x) − τ/2 ‖d/τ‖²_Q: f is made steep by scaling Q down, not by trust."""
     from dcopt.subproblems.local import Local

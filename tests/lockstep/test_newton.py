@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from itertools import product
 from typing import Any
 
@@ -109,3 +113,18 @@ def test_matrices() -> None:
     for M in (Q, Q - 3.0 * np.eye(6)):  # definite, and not
         np.testing.assert_allclose(M @ solve(M, b), b, atol=1e-10)
     assert solve(np.zeros((2, 2)), np.ones(2)) is None and solve(np.zeros((0, 0)), np.zeros(0)).size == 0
+
+
+def test_both_libraries_of_blas_are_held_to_one_thread() -> None:
+    """NumPy's and SciPy's are two; SciPy's, which solves here, may not have been loaded before."""
+    code = """if True:
+        from dcopt.subproblems.newton import one_thread
+        with one_thread():
+            import scipy.linalg.lapack, threadpoolctl
+            print([i["num_threads"] for i in threadpoolctl.threadpool_info() if i["user_api"] == "blas"])
+        print([i["num_threads"] for i in threadpoolctl.threadpool_info() if i["user_api"] == "blas"])
+    """
+    two = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=two)
+    inside, outside = (json.loads(line) for line in run.stdout.splitlines())
+    assert inside and set(inside) == {1} and len(inside) == len(outside)
