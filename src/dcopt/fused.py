@@ -1,7 +1,7 @@
-"""The correction of a recursive or anchored estimator in one compiled pass over the rows of a CSR matrix.
+"""A loss compiled together with the rows of a CSR matrix: a batch, or all rows, without leaving compiled code.
 
-Reading a row once and never leaving compiled code halves the time of a step. The loss is still written once: what is
-compiled is the text of its ϕ′ (`dphi`), with `exp`, `clip` and `expit` given their scalar meaning here.
+Reading a row once and making no arrays in between halves the time of a step. The loss is still written once: what is
+compiled is the text of its ϕ and ϕ′, whose functions (`exp`, `clip`, `expit` …) get a scalar meaning.
 """
 
 from __future__ import annotations
@@ -15,53 +15,111 @@ from typing import Any
 
 import numpy as np
 
+from .data.intercept import WithIntercept
 from .data.rows import RowMatrix
 from .losses import Loss, base
 from .xp import Array
 
+_ROWS = 64  # that stay in the nearest cache between A x and Aᵀ c
+_READY: set[Any] = set()  # kernels and types of arrays for which they are loaded
 
-def fused_diff(
-    a: RowMatrix, loss: Loss, labels: Array, weights: Array | None
-) -> Callable[[Array, Array, Array], Array] | None:
-    """(rows, x, prev) ↦ (1/b) Σ_{i∈rows} w_i (φ'(⟨a_i, x⟩) − φ'(⟨a_i, prev⟩)) a_i.
 
-    None where the data is not CSR, the loss is not one number a row, or nothing can be compiled.
-    """
-    if not all(hasattr(a, part) for part in ("indptr", "indices", "data")) or not _compilable(loss):
+class Fused:
+    """f(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) of rows a_i in CSR, perhaps with a 1 behind each (an intercept)"""
+
+    def __init__(self, a: RowMatrix, loss: Loss, labels: Array, weights: Array | None) -> None:
+        csr: Any = a.a if isinstance(a, WithIntercept) else a
+        self._csr = csr
+        self._d = a.shape[1]
+        self._kind = csr is not a, float(getattr(loss, "c", 0.0))  # with ones?; the scale of a residual
+        w = np.ones(0, labels.dtype) if weights is None else weights
+        self._labels, self._arrays = labels, (*csr.fixed, labels, w)
+        self._kernels: dict[Any, Any] = {}
+        self._loss = type(loss)
+
+    @property
+    def large(self) -> bool:
+        """Whether the matrix is worth the compilation of `look`."""
+        return bool(self._csr.large)
+
+    def diff(self, rows: Array, x: Array, prev: Array) -> Array:
+        """(1/b) Σ_{i∈rows} w_i (φ'(⟨a_i, x⟩) − φ'(⟨a_i, prev⟩)) a_i"""
+        kernel = self._kernels.get((_diff, x.dtype)) or self._ready(_diff, x.dtype)
+        out: Array = kernel(*self._arrays, rows, x, prev, *self._kind)
+        return out
+
+    def look(self, x: Array, values: bool = True) -> tuple[Array, Array, Array]:
+        """z = A x, w_i φ(z_i) if asked for (else nothing), and Σ_i w_i φ'(z_i) a_i"""
+        kernel = self._kernels.get((_look, x.dtype)) or self._ready(_look, x.dtype)
+        moved, v = bool(x.any()), np.empty(len(self._labels) if values else 0, x.dtype)
+
+        def visit(start: int, stop: int, x: Array, z: Array, out: Array) -> None:
+            kernel(*self._arrays, start, stop, x, moved, z, v, out, *self._kind)
+
+        z, g = self._csr.sweep(x, visit)
+        return z, v, g.astype(x.dtype, copy=False)
+
+    def _ready(self, make: Callable[..., Any], dtype: Any) -> Any:
+        """The kernel, compiled or loaded off the clock, on no rows at all."""
+        kernel = self._kernels[make, dtype] = _compiled(make, self._loss)
+        kinds = kernel, dtype, *((part.dtype, part.flags.writeable) for part in self._arrays)
+        if kinds not in _READY:  # the parts of a stream are sums of their own: the lock is for the first one
+            from .data.compiler import one_process_at_a_time
+
+            x, none, out = np.zeros(self._d, dtype), np.zeros(0, dtype), np.zeros(self._d)
+            nothing = (none.astype(np.int64), x, x) if make is _diff else (0, 0, x, False, none, none, out)
+            with one_process_at_a_time():
+                kernel(*self._arrays, *nothing, *self._kind)
+            _READY.add(kinds)
+        return kernel
+
+
+def fused(a: RowMatrix, loss: Loss, labels: Array, weights: Array | None) -> Fused | None:
+    """None where the data is not CSR, the loss is not one number a row, or nothing can be compiled."""
+    if not hasattr(a.a if isinstance(a, WithIntercept) else a, "indptr") or not _compilable(loss):
         return None
-    from .data.compiler import ENGINE, one_process_at_a_time
+    from .data.compiler import ENGINE
 
-    if ENGINE == "python":
-        return None
-    kernel = _kernel(type(loss).dphi)  # type: ignore[attr-defined]  # margins and residuals have one
-    scale = float(getattr(loss, "c", 0.0))  # 0: a margin
-    w = np.ones(0, labels.dtype) if weights is None else weights
-    arrays = a.indptr, a.indices, a.data, labels, w  # type: ignore[attr-defined]
-    with one_process_at_a_time():
-        zero = np.zeros(a.shape[1], a.dtype)
-        kernel(*arrays, np.zeros(0, np.int64), zero, zero, scale)
-
-    def diff(rows: Array, x: Array, prev: Array) -> Array:
-        return kernel(*arrays, rows, x, prev, scale)
-
-    return diff
+    return None if ENGINE == "python" else Fused(a, loss, labels, weights)
 
 
 def _compilable(loss: Loss) -> bool:
-    """Our own margins and residuals without settings but the scale: their ϕ′ is arithmetic on one number."""
-    if not (hasattr(loss, "dphi") and type(loss).__module__.startswith("dcopt.losses.")):
+    """Our own losses of one number, without settings but the scale: ϕ and ϕ′ are arithmetic."""
+    if loss.labels == "class" or not type(loss).__module__.startswith("dcopt.losses."):
         return False
     return {f.name for f in fields(loss)} <= {"c"}  # type: ignore[arg-type]  # ours are dataclasses
 
 
 @cache
-def _kernel(dphi: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def _compiled(make: Callable[..., Any], kind: Any) -> Any:
+    from .data import csr_kernels, elementary
     from .data.compiler import compiled, give_scalar_meaning
 
-    give_scalar_meaning(base.exp, base.clip, base.expit, dphi)
+    formulas = value, slope, *_ = _formulas(kind)
+    give_scalar_meaning(base, *formulas)
+    kernel = make(value, slope, csr_kernels)
+    # its own file in the disk cache, named after all texts: never another loss's kernel, never a stale one
+    texts = "".join(map(getsource, (kind, base, csr_kernels, elementary)))
+    kernel.__qualname__ = f"{kernel.__name__}_{sha256(texts.encode()).hexdigest()[:16]}"
+    return compiled(kernel)
 
-    def diff(indptr, indices, data, labels, weights, rows, x, prev, c):  # type: ignore[no-untyped-def]
+
+def _formulas(kind: Any) -> tuple[Callable[..., Any], ...]:
+    """(z, y, c) ↦ ϕ and ϕ′ at scale c, and what they are made of, all of it the loss's own text"""
+    if issubclass(kind, base.Margin):
+        phi, dphi = kind.phi, kind.dphi
+        return lambda z, y, c: phi(None, y * z), lambda z, y, c: y * dphi(None, y * z), phi, dphi
+    if issubclass(kind, base.Residual):
+        phi, dphi = kind.phi, kind.dphi
+        return lambda z, y, c: c * c * phi(None, (z - y) / c), lambda z, y, c: c * dphi(None, (z - y) / c), phi, dphi
+    phi, dphi = kind.value, kind.slope
+    return lambda z, y, c: phi(None, z, y), lambda z, y, c: dphi(None, z, y), phi, dphi
+
+
+def _diff(value: Any, slope: Any, kernels: Any) -> Callable[..., Any]:
+    def diff(indptr, indices, data, labels, weights, rows, x, prev, ones, c):  # type: ignore[no-untyped-def]
         out = np.zeros(x.size, np.float64)
+        last = x.size - 1
         for k in range(rows.size):
             i = rows[k]
             one = 0.0
@@ -70,18 +128,50 @@ def _kernel(dphi: Callable[[Any, Any], Any]) -> Callable[..., Any]:
                 col = np.uint64(indices[j])  # unsigned: no test for Python's negative indices
                 one += data[j] * x[col]
                 two += data[j] * prev[col]
-            y = labels[i]
-            if c > 0.0:  # a residual
-                s = c * (dphi(None, (one - y) / c) - dphi(None, (two - y) / c))
-            else:
-                s = y * (dphi(None, y * one) - dphi(None, y * two))
-            s /= rows.size
+            if ones:
+                one += x[last]
+                two += prev[last]
+            s = (slope(one, labels[i], c) - slope(two, labels[i], c)) / rows.size
             if weights.size:
                 s *= weights[i]
             for j in range(indptr[i], indptr[i + 1]):
                 out[np.uint64(indices[j])] += s * data[j]
+            if ones:
+                out[last] += s
         return out.astype(x.dtype)
 
-    # its own file in the disk cache, named after the text: never another loss's kernel, never a stale one
-    diff.__qualname__ = "diff_" + sha256(getsource(dphi).encode()).hexdigest()[:16]
-    return compiled(diff)
+    return diff
+
+
+def _look(value: Any, slope: Any, kernels: Any) -> Callable[..., Any]:
+    def look(indptr, indices, data, labels, weights, start, stop, x, moved, z, values, out, ones, c):  # type: ignore[no-untyped-def]
+        s = np.empty(_ROWS, z.dtype)
+        for first in range(start, stop, _ROWS):
+            end = min(first + _ROWS, stop)
+            here, y = z[first:end], labels[first:end]
+            if moved:
+                kernels.dot1_part(indptr, indices, data, first, end, x, here)
+            else:
+                here[:] = 0.0
+            if ones:
+                here += x[x.size - 1]
+            if values.size:  # loops without a question in them: the compiler takes four numbers at once
+                v = values[first:end]
+                for k in range(here.size):
+                    v[k] = value(here[k], y[k], c)
+                    s[k] = slope(here[k], y[k], c)
+            else:
+                for k in range(here.size):
+                    s[k] = slope(here[k], y[k], c)
+            if weights.size:
+                for k in range(here.size):
+                    s[k] *= weights[first + k]
+                if values.size:
+                    for k in range(here.size):
+                        values[first + k] *= weights[first + k]
+            kernels.tdot1_part(indptr, indices, data, first, end, s, out)
+            if ones:
+                for k in range(here.size):
+                    out[out.size - 1] += s[k]
+
+    return look

@@ -11,7 +11,7 @@ import numpy as np
 
 from .data.rows import RowMatrix
 from .draw import Draw, Sampling
-from .fused import fused_diff
+from .fused import Fused, fused
 from .losses import Loss
 from .remembered import Chances, Grams, Recent
 from .xp import Array, namespace
@@ -82,6 +82,9 @@ class LinearBatch(NamedTuple):
 
     def look(self, x: Array) -> tuple[Array, float, Array]:
         """z = A x, f_B(x) and ∇f_B(x)"""
+        if (fused := self._fused) is not None:
+            z, values, g = fused.look(x)
+            return z, self._mean(values), g / self.size
         seen: dict[tuple[int, int], Array] = {}  # by place: pieces come in any order, and may be empty
 
         def slopes(z: Array, start: int, stop: int | None) -> Array:
@@ -89,12 +92,23 @@ class LinearBatch(NamedTuple):
             return s
 
         z, g = self._through(x, slopes)
-        xp, values = namespace(z), [seen[place] for place in sorted(seen)]
-        all_values = values[0] if len(values) == 1 else xp.concat(values)
-        return z, float(xp.sum(all_values, dtype=xp.float64)) / self.size, g
+        values = [seen[place] for place in sorted(seen)]
+        return z, self._mean(values[0] if len(values) == 1 else namespace(z).concat(values)), g
 
     def grad(self, x: Array) -> Array:
+        if (fused := self._fused) is not None:
+            return fused.look(x, values=False)[2] / self.size
         return self._through(x, self._slopes)[1]
+
+    @property
+    def _fused(self) -> Fused | None:
+        """Who looks at all rows in one compiled pass, where that is possible and they are many."""
+        fused = self.sum.fused if self.rows is None else None
+        return fused if fused is not None and fused.large else None
+
+    def _mean(self, values: Array) -> float:
+        xp = namespace(values)
+        return float(xp.sum(values, dtype=xp.float64)) / self.size
 
     def _through(self, x: Array, of: Callable[[Array, int, int | None], Array]) -> tuple[Array, Array]:
         """z = A x and (1/|B|) Aᵀ of(z); all rows are read once where the storage can, and `of` is asked in pieces."""
@@ -107,7 +121,7 @@ class LinearBatch(NamedTuple):
 
     def diff(self, x: Array, prev: Array) -> Array:
         if self.rows is not None and self.sum.fused is not None:  # the same numbers from one compiled pass
-            return self.sum.fused(self.rows, x, prev)
+            return self.sum.fused.diff(self.rows, x, prev)
         s = self._slopes(self.sum.a.pair(x, prev, self.rows))
         return self.pull(s[0] - s[1])
 
@@ -162,9 +176,9 @@ class LinearSum:
         return self.a.shape[0]
 
     @cached_property
-    def fused(self) -> Callable[[Array, Array, Array], Array] | None:
-        """(1/b) Σ_{i∈rows} ∇f_i(x) − ∇f_i(prev) in one compiled pass, where data and loss allow it."""
-        return fused_diff(self.a, self.loss, self.labels, self.weights)
+    def fused(self) -> Fused | None:
+        """Loss and rows compiled together, where they allow it."""
+        return fused(self.a, self.loss, self.labels, self.weights)
 
     @cached_property
     def recent(self) -> Recent:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..version import __version__
-from . import engine
+from . import elementary, engine
 
 
 def _import() -> Any:
@@ -89,23 +89,25 @@ def one_process_at_a_time() -> Iterator[None]:
         yield
 
 
-def give_scalar_meaning(exp: Any, clip: Any, expit: Any, formula: Any) -> None:
-    """Teach the compiler what the array functions of a formula mean for one number, and the formula itself."""
+def give_scalar_meaning(names: Any, *formulas: Any) -> None:
+    """Teach the compiler what array functions (attributes of `names`) mean for one number, and formulas of them."""
 
-    def scalar_exp(z: float) -> float:
-        return math.exp(z)
+    def absolute(z: float) -> float:
+        return abs(z)
 
-    def scalar_clip(z: float, low: float, high: float) -> float:
+    def expm1(z: float) -> float:
+        return math.expm1(z)
+
+    def clip(z: float, low: float, high: float) -> float:
         return low if z < low else high if z > high else z  # NaN stays
 
-    def scalar_expit(z: float) -> float:
-        if z < 0.0:
-            e = math.exp(z)
-            return e / (1.0 + e)
-        return 1.0 / (1.0 + math.exp(-z))
+    def expit(z: float) -> Any:
+        e = names.exp(-abs(z))
+        return (e if z < 0.0 else 1.0) / (1.0 + e)
 
-    for function, scalar in ((exp, scalar_exp), (clip, scalar_clip), (expit, scalar_expit), (formula, formula)):
-        numba.extending.overload(function, strict=False)(_always(scalar))
+    scalars = absolute, elementary.exp, elementary.log1p, expm1, clip, expit
+    for function, scalar in [(getattr(names, f.__name__), f) for f in scalars] + [(f, f) for f in formulas]:
+        numba.extending.overload(function, {"forceinline": True}, strict=False)(_always(scalar))  # or no vectors
 
 
 def _always(scalar: Callable[..., float]) -> Callable[..., Any]:

@@ -36,7 +36,7 @@ class CsrRows:
         if kernels is None:
             kernels = _kernels()
         self._get_ready("vector")
-        if self._large:
+        if self.large:
             self._part_kernels(1)
 
     def _get_ready(self, use: str) -> bool:
@@ -67,7 +67,7 @@ class CsrRows:
         return self.indptr, self.indices, self.data, self._all if rows is None else rows
 
     def dot(self, x: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
-        if rows is None and self._large:
+        if rows is None and self.large:
             return self._dot_in_parts(x)
         kernel = kernels.dotk if x.ndim == 2 and self._wide else kernels.dot1
         z: NDArray[Any] = kernel(*self._arrays(rows), x)
@@ -76,7 +76,7 @@ class CsrRows:
     def pair(
         self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None
     ) -> NDArray[Any]:
-        if rows is None and self._large:
+        if rows is None and self.large:
             return np.stack((self.dot(x), self.dot(prev)))
         if x.ndim == 1 and self._paired:
             both: NDArray[Any] = kernels.dot2(*self._arrays(rows), x, prev)
@@ -85,7 +85,7 @@ class CsrRows:
         return np.stack((z[:, : x.shape[1]], z[:, x.shape[1] :]))
 
     def tdot(self, c: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
-        if rows is None and self._large:
+        if rows is None and self.large:
             return self._tdot_in_parts(c)
         kernel = kernels.tdotk if c.ndim == 2 and self._wide else kernels.tdot1
         out: NDArray[Any] = kernel(*self._arrays(rows), c, self.d)
@@ -98,46 +98,59 @@ class CsrRows:
 
         The bits of z = dot(x), tdot(of(z, 0, N)), where `of` treats every row alike.
         """
-        parts = self._parts(x.size)
-        if not self._large or parts == 1:
+        if not self.large or self._parts(x.size) == 1:
             z = self.dot(x)
             return z, self.tdot(of(z, 0, self.shape[0]))
-        dot, tdot = self._part_kernels(x.ndim)
-        blocks = -(-self._nnz // (parts * _BLOCK))
+        (dot, tdot), moved, kinds = self._part_kernels(x.ndim), bool(x.any()), set()
+
+        def visit(start: int, stop: int, x: NDArray[Any], z: NDArray[Any], out: NDArray[np.float64]) -> None:
+            if moved:
+                dot(*self.fixed, start, stop, x, z[start:stop])
+            else:  # most runs begin there
+                z[start:stop] = 0.0
+            c = _plain(of(z[start:stop], start, stop))
+            tdot(*self.fixed, start, stop, c, out)
+            kinds.add(c.dtype)
+
+        z, out = self.sweep(x, visit, _BLOCK)
+        return z, out.astype(np.result_type(*kinds), copy=False)
+
+    def sweep(
+        self, x: NDArray[Any], visit: Callable[..., None], block: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """z and the sum of all `out`, where visit(start, stop, x, z, out) writes z_i and adds to `out` for its rows.
+
+        All rows, `block` stored entries at a time, in a fixed number of partial sums, from several threads at once.
+        """
+        parts = self._parts(x.size) if self.large else 1
+        blocks = 1 if block is None else -(-self._nnz // (parts * block))
         cuts, x, z = self._cuts(parts * blocks), _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
-        out, kinds, moved = np.zeros((parts, *x.shape)), set(), bool(x.any())
-        if not moved:  # most runs begin there
-            z[:] = 0.0
+        out = np.zeros((parts, *x.shape))
 
         def go(part: int) -> None:
-            for block in range(part * blocks, (part + 1) * blocks):
-                start, stop = cuts[block : block + 2]
-                if moved:
-                    dot(*self._fixed, start, stop, x, z[start:stop])
-                c = _plain(of(z[start:stop], start, stop))
-                tdot(*self._fixed, start, stop, c, out[part])
-                kinds.add(c.dtype)
+            for k in range(part * blocks, (part + 1) * blocks):
+                visit(*cuts[k : k + 2], x, z, out[part])
 
         each(go, parts)
-        return z, _added(out).astype(np.result_type(*kinds), copy=False)
+        return z, _added(out)
 
     def take(self, rows: NDArray[np.int64]) -> CsrRows:
         rows = np.asarray(rows, dtype=np.int64)
         sizes = self.indptr[rows + 1] - self.indptr[rows]
         indptr = np.concatenate((np.zeros(1, self.indptr.dtype), np.cumsum(sizes, dtype=self.indptr.dtype)))
         indices, data = (np.empty(indptr[-1], part.dtype) for part in (self.indices, self.data))
-        kernels.make_ready(*self._fixed, self.d, "take")
-        kernels.take(*self._fixed, rows, indptr, indices, data)
+        kernels.make_ready(*self.fixed, self.d, "take")
+        kernels.take(*self.fixed, rows, indptr, indices, data)
         return CsrRows(indptr, indices, data, self.d)
 
     def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
-        kernels.make_ready(*self._fixed, self.d, "gram")
+        kernels.make_ready(*self.fixed, self.d, "gram")
         k, place = len(columns), np.full(self.d, -1, np.int64)
         place[columns] = np.arange(k)
         w = np.ones(self.shape[0]) if weights is None else _plain(np.asarray(weights, np.float64))
         filled = self._nnz * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
         work = self._nnz + self.shape[0] * filled**2 // 2
-        parts = _count(work, k * k) if self._large else 1
+        parts = _count(work, k * k) if self.large else 1
         bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**12), 1)  # of the result: each reads all rows
         cuts, edges = self._cuts(parts), [k * band // bands for band in range(bands + 1)]
         half = np.zeros((parts, k, k))
@@ -145,7 +158,7 @@ class CsrRows:
         def go(task: int) -> None:
             part, band = divmod(task, bands)
             where = *cuts[part : part + 2], *edges[band : band + 2]
-            kernels.gram_part(*self._fixed, w, place, *where, half[part])
+            kernels.gram_part(*self.fixed, w, place, *where, half[part])
 
         each(go, parts * bands)
         total = np.triu(_added(half))
@@ -153,8 +166,8 @@ class CsrRows:
 
     @cached_property
     def _counts(self) -> NDArray[np.int64]:
-        kernels.make_ready(*self._fixed, self.d, "columns")
-        counts: NDArray[np.int64] = kernels.column_counts(self._fixed[1][: self._nnz], self.d)
+        kernels.make_ready(*self.fixed, self.d, "columns")
+        counts: NDArray[np.int64] = kernels.column_counts(self.fixed[1][: self._nnz], self.d)
         return counts
 
     def count(self, columns: NDArray[Any]) -> int:
@@ -172,7 +185,7 @@ class CsrRows:
             place = np.full(self.d, -1, np.int32)
             place[columns] = np.arange(len(columns))
             entries = np.empty(ptr[-1], np.int32), np.empty(ptr[-1])
-            kernels.fill_columns(*self._fixed, place, ptr[:-1].copy(), *entries)
+            kernels.fill_columns(*self.fixed, place, ptr[:-1].copy(), *entries)
             held = self.__dict__["_held"] = columns.copy(), ptr, *entries
         where = np.searchsorted(held[0], columns)
         return held[1][where], held[1][where + 1], *held[2:]
@@ -188,11 +201,11 @@ class CsrRows:
         return int(self.indptr[-1])
 
     @property
-    def _large(self) -> bool:
+    def large(self) -> bool:
         return self._nnz >= _LARGE
 
     @cached_property
-    def _fixed(self) -> tuple[NDArray[Any], ...]:
+    def fixed(self) -> tuple[NDArray[Any], ...]:
         """The arrays as read-only views: one type for the compiler, wherever they come from."""
         views = tuple(part.view() for part in (self.indptr, self.indices, self.data))
         for view in views:
@@ -200,7 +213,7 @@ class CsrRows:
         return views
 
     def _part_kernels(self, ndim: int) -> tuple[Any, Any]:
-        kernels.make_ready(*self._fixed, self.d, "parts" if ndim == 1 else "matrix parts")
+        kernels.make_ready(*self.fixed, self.d, "parts" if ndim == 1 else "matrix parts")
         return (kernels.dot1_part, kernels.tdot1_part) if ndim == 1 else (kernels.dotk_part, kernels.tdotk_part)
 
     def _parts(self, size: int) -> int:
@@ -216,7 +229,7 @@ class CsrRows:
     def _dot_in_parts(self, x: NDArray[Any]) -> NDArray[Any]:
         kernel, cuts = self._part_kernels(x.ndim)[0], self._cuts(_count(self._nnz, 1))
         x, z = _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
-        each(lambda k: kernel(*self._fixed, *cuts[k : k + 2], x, z[cuts[k] : cuts[k + 1]]), len(cuts) - 1)
+        each(lambda k: kernel(*self.fixed, *cuts[k : k + 2], x, z[cuts[k] : cuts[k + 1]]), len(cuts) - 1)
         return z
 
     def _tdot_in_parts(self, c: NDArray[Any]) -> NDArray[Any]:
@@ -224,7 +237,7 @@ class CsrRows:
         parts = self._parts(math.prod(shape))
         kernel, cuts = self._part_kernels(c.ndim)[1], self._cuts(parts)
         c, out = _plain(c), np.zeros((parts, *shape))
-        each(lambda k: kernel(*self._fixed, *cuts[k : k + 2], c[cuts[k] : cuts[k + 1]], out[k]), parts)
+        each(lambda k: kernel(*self.fixed, *cuts[k : k + 2], c[cuts[k] : cuts[k + 1]], out[k]), parts)
         return _added(out).astype(c.dtype, copy=False)
 
 

@@ -100,12 +100,27 @@ class Residual(Loss):
         return self.ddphi((z - labels) / self.c)
 
 
-# Functions of the slopes ϕ′: plain names, so that the same text can be compiled for the rows of a batch (fused.py).
+# Functions in ϕ and ϕ′: plain names, so that the same text can be compiled with the rows of a matrix (fused.py).
+
+
+def absolute(z: Array) -> Array:
+    """|z|"""
+    return namespace(z).abs(z)
 
 
 def exp(z: Array) -> Array:
     """eᶻ"""
     return namespace(z).exp(z)
+
+
+def expm1(z: Array) -> Array:
+    """eᶻ − 1"""
+    return namespace(z).expm1(z)
+
+
+def log1p(z: Array) -> Array:
+    """log(1 + z)"""
+    return namespace(z).log1p(z)
 
 
 def clip(z: Array, low: float, high: float) -> Array:

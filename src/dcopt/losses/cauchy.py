@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..xp import Array, namespace
-from .base import Residual
+from ..xp import Array
+from .base import Residual, log1p
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Cauchy(Residual):
         return -0.125, 1.0
 
     def phi(self, e: Array) -> Array:
-        return 0.5 * namespace(e).log1p(e * e)
+        return 0.5 * log1p(e * e)
 
     def dphi(self, e: Array) -> Array:
         return e / (1.0 + e * e)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..xp import Array, namespace
-from .base import Residual, clip
+from .base import Residual, absolute, clip
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,8 @@ class Huber(Residual):
         return 0.0, 1.0
 
     def phi(self, e: Array) -> Array:
-        xp = namespace(e)
-        a = xp.abs(e)
-        t = xp.clip(a, 0.0, 1.0)
+        a = absolute(e)
+        t = clip(a, 0.0, 1.0)
         return t * (a - 0.5 * t)
 
     def dphi(self, e: Array) -> Array:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..xp import Array, namespace
-from .base import Margin, expit
+from ..xp import Array
+from .base import Margin, absolute, exp, expit, log1p
 
 
 @dataclass(frozen=True)
@@ -17,13 +17,12 @@ class Logistic(Margin):
         return 0.0, 0.25
 
     def phi(self, m: Array) -> Array:
-        xp = namespace(m)
-        a = xp.abs(m)
-        return xp.log1p(xp.exp(-a)) + 0.5 * (a - m)  # (|m| − m)/2 = (−m)₊, exactly
+        a = absolute(m)
+        return log1p(exp(-a)) + 0.5 * (a - m)  # (|m| − m)/2 = (−m)₊, exactly
 
     def dphi(self, m: Array) -> Array:
         return -expit(-m)
 
     def ddphi(self, m: Array) -> Array:
-        s = expit(-namespace(m).abs(m))  # the smaller of the two, so that 1 − s does not cancel
+        s = expit(-absolute(m))  # the smaller of the two, so that 1 − s does not cancel
         return s * (1.0 - s)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..xp import Array, namespace
-from .base import Residual, exp
+from ..xp import Array
+from .base import Residual, exp, expm1
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Welsch(Residual):
         return -2 * math.exp(-1.5), 1.0
 
     def phi(self, e: Array) -> Array:
-        return -0.5 * namespace(e).expm1(-e * e)
+        return -0.5 * expm1(-e * e)
 
     def dphi(self, e: Array) -> Array:
         return e * exp(-e * e)
