@@ -20,7 +20,7 @@ from .data.rows import RowMatrix
 from .losses import Loss, base
 from .xp import Array
 
-_ROWS = 64  # that stay in the nearest cache between A x and Aᵀ c
+_ROWS = 128  # that stay in the nearest cache between A x and Aᵀ c
 _READY: set[Any] = set()  # kernels and types of arrays for which they are loaded
 
 
@@ -33,7 +33,7 @@ class Fused:
         self._d = a.shape[1]
         self._kind = csr is not a, float(getattr(loss, "c", 0.0))  # with ones?; the scale of a residual
         w = np.ones(0, labels.dtype) if weights is None else weights
-        self._labels, self._arrays = labels, (*csr.fixed, labels, w)
+        self._arrays = *csr.fixed, labels, w
         self._kernels: dict[Any, Any] = {}
         self._loss = type(loss)
 
@@ -48,16 +48,15 @@ class Fused:
         out: Array = kernel(*self._arrays, rows, x, prev, *self._kind)
         return out
 
-    def look(self, x: Array, values: bool = True) -> tuple[Array, Array, Array]:
-        """z = A x, w_i φ(z_i) if asked for (else nothing), and Σ_i w_i φ'(z_i) a_i"""
+    def look(self, x: Array, n: int) -> tuple[Array, Array, Array]:
+        """z_i = ⟨a_i, x⟩ and w_i φ(z_i) of n rows (all, or 0: not asked for), and Σ_i w_i φ'(z_i) a_i of all"""
         kernel = self._kernels.get((_look, x.dtype)) or self._ready(_look, x.dtype)
-        moved, v = bool(x.any()), np.empty(len(self._labels) if values else 0, x.dtype)
+        moved, z, values = bool(x.any()), np.empty(n, x.dtype), np.empty(n, x.dtype)
 
-        def visit(start: int, stop: int, x: Array, z: Array, out: Array) -> None:
-            kernel(*self._arrays, start, stop, x, moved, z, v, out, *self._kind)
+        def visit(start: int, stop: int, x: Array, out: Array) -> None:
+            kernel(*self._arrays, start, stop, x, moved, z, values, out, *self._kind)
 
-        z, g = self._csr.sweep(x, visit)
-        return z, v, g.astype(x.dtype, copy=False)
+        return z, values, self._csr.sweep(x, visit).astype(x.dtype, copy=False)
 
     def _ready(self, make: Callable[..., Any], dtype: Any) -> Any:
         """The kernel, compiled or loaded off the clock, on no rows at all."""
@@ -145,10 +144,10 @@ def _diff(value: Any, slope: Any, kernels: Any) -> Callable[..., Any]:
 
 def _look(value: Any, slope: Any, kernels: Any) -> Callable[..., Any]:
     def look(indptr, indices, data, labels, weights, start, stop, x, moved, z, values, out, ones, c):  # type: ignore[no-untyped-def]
-        s = np.empty(_ROWS, z.dtype)
+        s, room = np.empty(_ROWS, z.dtype), np.empty(_ROWS, z.dtype)
         for first in range(start, stop, _ROWS):
             end = min(first + _ROWS, stop)
-            here, y = z[first:end], labels[first:end]
+            here, y = z[first:end] if z.size else room[: end - first], labels[first:end]
             if moved:
                 kernels.dot1_part(indptr, indices, data, first, end, x, here)
             else:

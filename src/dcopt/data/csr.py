@@ -102,8 +102,9 @@ class CsrRows:
             z = self.dot(x)
             return z, self.tdot(of(z, 0, self.shape[0]))
         (dot, tdot), moved, kinds = self._part_kernels(x.ndim), bool(x.any()), set()
+        z = np.empty((self.shape[0], *x.shape[1:]), x.dtype)
 
-        def visit(start: int, stop: int, x: NDArray[Any], z: NDArray[Any], out: NDArray[np.float64]) -> None:
+        def visit(start: int, stop: int, x: NDArray[Any], out: NDArray[np.float64]) -> None:
             if moved:
                 dot(*self.fixed, start, stop, x, z[start:stop])
             else:  # most runs begin there
@@ -112,27 +113,25 @@ class CsrRows:
             tdot(*self.fixed, start, stop, c, out)
             kinds.add(c.dtype)
 
-        z, out = self.sweep(x, visit, _BLOCK)
-        return z, out.astype(np.result_type(*kinds), copy=False)
+        return z, self.sweep(x, visit, _BLOCK).astype(np.result_type(*kinds), copy=False)
 
     def sweep(
         self, x: NDArray[Any], visit: Callable[..., None], block: int | None = None
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """z and the sum of all `out`, where visit(start, stop, x, z, out) writes z_i and adds to `out` for its rows.
+    ) -> NDArray[np.float64]:
+        """The sum over all rows of what visit(start, stop, x, out) adds to `out` for the rows from start to stop
 
-        All rows, `block` stored entries at a time, in a fixed number of partial sums, from several threads at once.
+        `block` stored entries at a time, in a fixed number of partial sums, from several threads at once.
         """
         parts = self._parts(x.size) if self.large else 1
         blocks = 1 if block is None else -(-self._nnz // (parts * block))
-        cuts, x, z = self._cuts(parts * blocks), _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
-        out = np.zeros((parts, *x.shape))
+        cuts, x, out = self._cuts(parts * blocks), _plain(x), np.zeros((parts, *x.shape))
 
         def go(part: int) -> None:
             for k in range(part * blocks, (part + 1) * blocks):
-                visit(*cuts[k : k + 2], x, z, out[part])
+                visit(*cuts[k : k + 2], x, out[part])
 
         each(go, parts)
-        return z, _added(out)
+        return _added(out)
 
     def take(self, rows: NDArray[np.int64]) -> CsrRows:
         rows = np.asarray(rows, dtype=np.int64)
