@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from .convex import ScaledIdentity
+from .data.dense import DenseRows
 from .data.engine import clock
+from .data.intercept import WithIntercept
 from .draw import Draw
 from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full, Revisited
@@ -218,7 +220,10 @@ def _rule(
 
 
 def _compile(P: Problem, x: Array) -> None:
-    """Let the kernels of a step be compiled or loaded before the clock starts."""
+    """Let the kernels of a step be compiled or loaded before the clock starts; a dense matrix has none."""
+    a = getattr(P.sum, "a", None)
+    if isinstance(a.a if isinstance(a, WithIntercept) else a, DenseRows):
+        return
     batch = P.sum.sample(1, Draw(0, 0)) if P.n is not None else P.known.all()
     batch.grad(x)
     batch.diff(x, x)

@@ -60,7 +60,7 @@ class Recent:
 
 
 def _same(seen: Seen, x: Array) -> bool:
-    return seen.x.dtype == x.dtype and np.array_equal(seen.x, x)
+    return seen.x.dtype == x.dtype and bool((seen.x == x).all())  # one problem, one shape
 
 
 class Grams:

@@ -27,7 +27,7 @@ from .watch import Record, Trace
 from .xp import Array
 
 _FAST = 10.0  # a measure that falls by this factor from one step to the next is still falling
-_FINE = 1e-6  # of the tolerance: nothing is gained beyond
+_FINE = 1e-4  # of the tolerance: nothing is gained beyond
 _SMALL = 2**22  # entries of A: there such steps cost nothing
 _CHECK_EVERY = 5.0  # passes between two checks of the measure: they cost at most a fifth of the method
 _STALL_CHECKS = 10  # checks in a row without progress

@@ -128,7 +128,7 @@ def solve(
     Result with x, status, certificate (recomputed in float64 at that x), trace, spent, seed.
     """
     is_problem(P)
-    if isinstance(method, Planned):
+    if not isinstance(method, str) and isinstance(method, Planned):
         if method.P.sum is not P.sum:
             raise BadSettings("method", "a plan", "one that was made for this problem")
         if passes is None and steps is None and seconds is None and tol is None and stop is None:

@@ -119,7 +119,7 @@ def test_both_libraries_of_blas_are_held_to_one_thread() -> None:
     """NumPy's and SciPy's are two; SciPy's, which solves here, may not have been loaded before."""
     code = """if True:
         from dcopt.subproblems.newton import one_thread
-        with one_thread():
+        with one_thread(100):
             import scipy.linalg.lapack, threadpoolctl
             print([i["num_threads"] for i in threadpoolctl.threadpool_info() if i["user_api"] == "blas"])
         print([i["num_threads"] for i in threadpoolctl.threadpool_info() if i["user_api"] == "blas"])

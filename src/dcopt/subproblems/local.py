@@ -25,7 +25,7 @@ from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .newton import SMALL
 from .parts import Parts, parts
 
-_EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f everywhere,
+_EXACT = 1e-7  # of the ridge: what is left of it where Q is the curvature of f everywhere,
 _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat

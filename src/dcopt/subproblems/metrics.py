@@ -43,7 +43,7 @@ class Matrix:
         """Q − θE"""
         Q, diagonal = self.Q, bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)
         E = None if fall is None else gram(fall)
-        with one_thread():
+        with one_thread(len(Q)):
             for theta in _THETAS:
                 M = Q.copy() if E is None else Q - theta * E
                 M[np.diag_indices(len(M))] -= theta * diagonal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..matrices import solve, square
 from .parts import Parts
 
 _ROUNDING = 1e-14
+_ALONE = 32  # rows and columns of a matrix for which a BLAS wakes no other thread
 SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
@@ -23,16 +25,19 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, steps: i
     in the piece whose system it solves, and the next piece is the same, v solves the program.
     """
     out = x.copy()
-    with one_thread():
+    with one_thread(len(Q)):
         for i in range(x.shape[1]):
             c, m, low, high = (part[:, i] for part in p[:4])
             out[:, i] = _newton(Q, b[:, i], x[:, i], c, m, low, high, steps)
     return out
 
 
-def one_thread() -> Any:
-    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer."""
-    return _blas().limit(limits=1)
+def one_thread(size: int) -> Any:
+    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer.
+
+    The smallest do so by themselves.
+    """
+    return _blas().limit(limits=1) if size > _ALONE else nullcontext()
 
 
 @cache

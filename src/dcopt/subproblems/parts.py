@@ -90,5 +90,8 @@ def parts(r: Regularizer, shape: tuple[int, ...]) -> Parts:
         m = r.lam
     elif isinstance(r, Box):
         low, high = (ENTRIES.fit(b, x) for b in r.bounds)
-    full = [np.array(np.broadcast_to(a, shape), np.float64).reshape(shape[0], -1) for a in (c, m, low, high)]
-    return Parts(full[0], full[1], full[2], full[3], rows)
+    full = [np.empty(shape) for _ in range(4)]
+    for one, number in zip(full, (c, m, low, high), strict=True):
+        one[...] = number
+    wide = [one.reshape(shape[0], -1) for one in full]
+    return Parts(wide[0], wide[1], wide[2], wide[3], rows)

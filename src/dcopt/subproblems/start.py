@@ -40,7 +40,7 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.
     if q <= _FLAT * f.bound:
         return None, Cost(0, 0)
     Q[np.diag_indices(len(Q))] += ridge * q
-    with one_thread():
+    with one_thread(len(Q)):
         step = solve(Q, np.asarray(seen.grad, np.float64))
     if step is None:
         return None, one
