@@ -20,7 +20,7 @@ from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full, Revisited
 from .loop import dca
 from .measures import MEASURES
-from .methods import Method, resolve
+from .methods import AUTO, Method, resolve
 from .problem import Problem
 from .run import Run, Saved
 from .state import Result, State
@@ -104,12 +104,17 @@ class Job:
         self.before = 0.0  # seconds spent on finding a start
 
     def dense(self, state: State, may_try: bool) -> State:
-        """The first state of "auto", which may choose where to start: of small data it may try several starts."""
+        """The first state of a method that may choose where to start: of small data it may try several starts.
+
+        "dca-local" chooses nothing else: 0 is its start where the data is not small.
+        """
         if not isinstance(self.estimator, Revisited):
             return state
         began = clock()
         small = may_try and self.told.roomy and (self.P.n or math.inf) * state.x.size <= _SMALL
         small = small and self.estimator.nested is None
+        if not small and self.given != AUTO:
+            return state
         starts: list[tuple[float, int, Array]] = []
         spent, draw, f = Cost(0, 0), Draw(self.seed, 0), self.P.f
         with np.errstate(all="ignore"):

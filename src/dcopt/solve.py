@@ -112,8 +112,9 @@ def solve(
     tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
     x0 : the start; by default 0, and for "auto" a step of f alone from 0 where the penalty is concave and that is lower
-        (of small data the best of three such starts after six steps each, which are counted as passes and not as
-        steps, unless steps, seconds, samples, less than 100 passes, a stop rule or callbacks are given)
+        (of small data, and then for "dca-local" too, the best of three such starts after six steps each, which are
+        counted as passes and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or
+        callbacks are given)
     output : the last point, the best F among the traced points, or the theorems' one: uniformly from x_1 … x_T
         ("uniform", criticality) or from x_0 … x_{T−1} ("uniform-before", gap)
     callbacks : functions of a State, called after every step; a true return value ends the run
@@ -148,7 +149,7 @@ def solve(
         _is_new(checkpoint, P)
         keeper = job.keeper(checkpoint, every, stop is not None)
     state = first_state(P, x0)
-    if x0 is None and isinstance(method, str) and method == AUTO:
+    if x0 is None and isinstance(method, str) and method in (AUTO, "dca-local"):
         state = job.dense(state, stop is None and not callbacks)
     return job.run(rule, callbacks, state, None, keeper)
 

@@ -265,7 +265,7 @@ def test_a_gram_matrix_of_least_squares_is_kept_while_its_columns_are_the_same(m
     asked: list[int] = []
     gram = DenseRows.gram
     monkeypatch.setattr(DenseRows, "gram", lambda a, w, columns: asked.append(len(columns)) or gram(a, w, columns))
-    res = dcopt.solve(P, "dca-local", tol=1e-9, measure="criticality")
+    res = dcopt.solve(P, "dca-local", tol=1e-9, measure="criticality", x0=np.zeros(120))
     assert res.status.name == "CONVERGED" and len(asked) < res.steps
     some = np.array([3, 41, 50, 68, 119])
     want = (X[:, some].T * P.f.weights) @ X[:, some] / 300

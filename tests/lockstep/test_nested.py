@@ -148,6 +148,9 @@ def test_auto_tries_three_starts_of_small_data_where_the_budget_has_room() -> No
     first = res.trace.records[0]
     assert first.F == pytest.approx(min(ends), rel=1e-12) and first.gradients == spent
     assert res.certificate.F <= min(ends) < max(ends)
+    local = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality")
+    assert np.array_equal(local.x, res.x) and "the lowest of 3" in local.notes[0]
+    assert not dcopt.solve(P, "dca-local", steps=5).notes  # it chooses nothing else: from 0
     own = {"tol": 1e-6, "stop": dcopt.stop.Passes(5)}
     some = ({"passes": 60}, {"steps": 500}, {"passes": 500, "seconds": 60.0}, {"tol": 1e-6, "samples": 900})
     for budget in (*some, own):
@@ -226,7 +229,7 @@ def test_a_run_to_a_tolerance_ends_the_same_wherever_it_was_cut(method: str, tmp
     def fresh() -> dcopt.Problem:
         return problem(loss="logistic", regularizer=SCAD(lam=0.02))
 
-    rest: Any = {"tol": 1e-5, "measure": "criticality"}
+    rest: Any = {"tol": 1e-5, "measure": "criticality", "x0": np.zeros(fresh().shape)}
     whole = dcopt.solve(fresh(), method, seed=2, **rest)
     assert whole.status.name == "CONVERGED" and whole.steps > 4
     for cut in range(1, whole.steps):
