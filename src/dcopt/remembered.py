@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,15 +32,30 @@ class Seen(NamedTuple):
 
 
 class Recent:
-    """The last point that was looked at, for who comes back to it. What is remembered is a pure function of x."""
+    """The last point that was looked at, for who comes back to it. What is remembered is a pure function of x.
+
+    Every thread has a memory of its own: a run checks its measure where it knows F, and another run on the same
+    problem must not change where that is.
+    """
 
     def __init__(self, sum: LinearSum) -> None:
         self._sum = sum
-        self._last: Seen | None = None
+        self._own = local()
+
+    @property
+    def _last(self) -> Seen | None:
+        return getattr(self._own, "last", None)
+
+    def __getstate__(self) -> LinearSum:
+        return self._sum  # a copy has seen nothing
+
+    def __setstate__(self, sum: LinearSum) -> None:
+        self._sum, self._own = sum, local()
 
     def knows(self, x: Array) -> bool:
         """Whether x is the last point."""
-        return self._last is not None and _same(self._last, x)
+        last = self._last
+        return last is not None and _same(last, x)
 
     def at(self, x: Array) -> Seen:
         """f(x) and ∇f(x), from memory if x is the last point."""
@@ -47,7 +63,7 @@ class Recent:
         if last is not None and _same(last, x):
             return last
         seen = self.look(x)
-        self._last = seen
+        self.put(seen)
         return seen
 
     def look(self, x: Array) -> Seen:
@@ -56,7 +72,7 @@ class Recent:
 
     def put(self, seen: Seen) -> None:
         """This is the last point now."""
-        self._last = seen
+        self._own.last = seen
 
 
 def _same(seen: Seen, x: Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -296,6 +297,25 @@ def test_eight_threads_share_the_gram_matrices_of_a_problem() -> None:
     with ThreadPoolExecutor(8) as pool:
         for some, Q in zip(sets, pool.map(P.f.grams.on, sets), strict=True):
             np.testing.assert_allclose(Q, X[:, some].T @ X[:, some] / 200, rtol=1e-10)
+
+
+def test_runs_on_one_problem_in_several_threads_do_not_see_each_other() -> None:
+    """Where F is known decides where the measure is checked: each thread remembers its own last point."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 30))
+    P = dcopt.erm(X, np.where(X[:, 0] + rng.normal(size=400) > 0, 1, -1), "squared-sigmoid", MCP(lam=0.01))
+    starts = [rng.normal(size=30) for _ in range(8)]
+
+    def run(x0: Any) -> Any:
+        res = dcopt.solve(P, "dca-local", x0=x0, tol=1e-9, measure="criticality", trace=1e-9)
+        return res.x.tobytes(), res.spent, [(line.t, line.F, line.measure) for line in res.trace.records]
+
+    alone = [run(x0) for x0 in starts]
+    for _ in range(3):
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(run, starts)) == alone
+    assert P.f.recent.knows(np.frombuffer(alone[-1][0])) is True  # the others have not taken its place here
+    assert not copy.deepcopy(P).f.recent.knows(np.frombuffer(alone[-1][0]))
 
 
 def test_an_indefinite_curvature_by_columns_is_left_out() -> None:
