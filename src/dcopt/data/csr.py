@@ -169,9 +169,9 @@ class CsrRows:
         counts: NDArray[np.int64] = kernels.column_counts(self.fixed[1][: self._nnz], self.d)
         return counts
 
-    def count(self, columns: NDArray[Any]) -> int:
-        """Stored entries in these columns"""
-        return int(np.sum(self._counts[columns]))
+    def count(self, columns: NDArray[Any] | None = None) -> int:
+        """Stored entries in these columns, or in all"""
+        return self._nnz if columns is None else int(np.sum(self._counts[columns]))
 
     def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         """The first and last entries of these columns, and the row numbers and values of all entries.

@@ -172,7 +172,7 @@ class Local:
         every entry is stored.
         """
         d, a = len(x), f.a
-        entries = a.count(np.arange(d)) if hasattr(a, "count") else f.n * d
+        entries = a.count() if hasattr(a, "count") else f.n * d
         full = 2 * entries > f.n * d
         there = np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)

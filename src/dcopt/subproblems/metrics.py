@@ -107,10 +107,12 @@ def distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]
         unit = np.divide(x, size[:, None], out=np.zeros_like(x), where=size[:, None] > 0)
         away = np.linalg.norm(u - c[:, None] * unit, axis=1)
         return np.asarray(np.where(size > 0, away, np.maximum(np.linalg.norm(u, axis=1) - c, 0.0)))
-    away = np.where(x != 0.0, u - p.c * np.sign(x), np.sign(u) * np.maximum(np.abs(u) - p.c, 0.0))
-    away = np.where(x >= p.high, np.minimum(away, 0.0), away)
-    away = np.where(x <= p.low, np.maximum(away, 0.0), away)
-    return np.asarray(np.linalg.norm(away, axis=1))
+    away = u - np.where(x != 0.0, np.copysign(p.c, x), np.clip(u, -p.c, p.c))  # NaN: in u where it is in x
+    held = (x >= p.high) | (x <= p.low)
+    if held.any():
+        away = np.where(x >= p.high, np.minimum(away, 0.0), away)
+        away = np.where(x <= p.low, np.maximum(away, 0.0), away)
+    return np.asarray(np.abs(away[:, 0]) if away.shape[1] == 1 else np.linalg.norm(away, axis=1))
 
 
 def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
