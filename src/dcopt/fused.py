@@ -51,10 +51,12 @@ class Fused:
     def look(self, x: Array, n: int) -> tuple[Array, Array, Array]:
         """z_i = ⟨a_i, x⟩ and w_i φ(z_i) of n rows (all, or 0: not asked for), and Σ_i w_i φ'(z_i) a_i of all"""
         kernel = self._kernels.get((_look, x.dtype)) or self._ready(_look, x.dtype)
-        moved, z, values = bool(x.any()), np.empty(n, x.dtype), np.empty(n, x.dtype)
+        z, values = np.empty(n, x.dtype), np.empty(n, x.dtype)
+        there = np.flatnonzero(x[: self._csr.d])
+        few = self._csr.few(there) or self._csr.fixed  # all that A x needs
 
         def visit(start: int, stop: int, x: Array, out: Array) -> None:
-            kernel(*self._arrays, start, stop, x, moved, z, values, out, *self._kind)
+            kernel(*self._arrays, *few, start, stop, x, there.size > 0, z, values, out, *self._kind)
 
         return z, values, self._csr.sweep(x, visit).astype(x.dtype, copy=False)
 
@@ -66,7 +68,9 @@ class Fused:
             from .data.compiler import one_process_at_a_time
 
             x, none, out = np.zeros(self._d, dtype), np.zeros(0, dtype), np.zeros(self._d)
-            nothing = (none.astype(np.int64), x, x) if make is _diff else (0, 0, x, False, none, none, out)
+            nothing: tuple[Any, ...] = (none.astype(np.int64), x, x)
+            if make is _look:
+                nothing = (*self._csr.fixed, 0, 0, x, False, none, none, out)
             with one_process_at_a_time():
                 kernel(*self._arrays, *nothing, *self._kind)
             _READY.add(kinds)
@@ -143,13 +147,15 @@ def _diff(value: Any, slope: Any, kernels: Any) -> Callable[..., Any]:
 
 
 def _look(value: Any, slope: Any, kernels: Any) -> Callable[..., Any]:
-    def look(indptr, indices, data, labels, weights, start, stop, x, moved, z, values, out, ones, c):  # type: ignore[no-untyped-def]
+    def look(  # type: ignore[no-untyped-def]
+        indptr, indices, data, labels, weights, few, where, what, start, stop, x, moved, z, values, out, ones, c
+    ):
         s, room = np.empty(_ROWS, z.dtype), np.empty(_ROWS, z.dtype)
         for first in range(start, stop, _ROWS):
             end = min(first + _ROWS, stop)
             here, y = z[first:end] if z.size else room[: end - first], labels[first:end]
             if moved:
-                kernels.dot1_part(indptr, indices, data, first, end, x, here)
+                kernels.dot1_part(few, where, what, first, end, x, here)
             else:
                 here[:] = 0.0
             if ones:

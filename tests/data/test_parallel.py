@@ -359,6 +359,37 @@ def test_an_intercept_goes_through_in_one_pass_too() -> None:
     np.testing.assert_allclose(out, both.tdot(np.tanh(z)), rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("ones", [False, True])
+def test_few_columns_are_kept_apart_and_the_bits_are_the_same(ones: bool, dtype: str) -> None:
+    """Gram matrices and looks at an x that is mostly 0, before and after the entries of its columns are kept."""
+    from dcopt.data.intercept import WithIntercept
+
+    X, rng = large(dtype), np.random.default_rng(2)
+    y, some = np.where(rng.random(X.shape[0]) < 0.5, 1.0, -1.0).astype(dtype), np.array([3, 4, 50, 51, 299])
+    w = rng.uniform(0.5, 1.5, X.shape[0])
+    x = np.zeros(300 + ones, dtype)
+    x[[3, 50, 299]] = 1.0, -2.0, 0.5
+    x[300:] = 0.3
+
+    def seen(A: CsrRows, keep: Any) -> Any:
+        f = LinearSum(WithIntercept(A) if ones else A, LOSSES["logistic"], y)
+        if keep is not None:
+            assert A.few(keep, make=True) is not None
+        z, value, g = f.all().look(x)
+        return z.tobytes(), value, g.tobytes(), A.gram(w, some).tobytes(), A.gram(w, some[:2]).tobytes()
+
+    plain = as_rows(X)
+    want = seen(plain, None)
+    assert plain.few(some) is not None and plain.few(np.arange(20)) is None  # the Gram matrix has kept them
+    for keep in (some, np.arange(0, 300, 5), np.array([7])):
+        assert seen(as_rows(X), keep) == want
+    assert as_rows(X).few(np.arange(200), make=True) is None  # not few
+    indptr, indices, data = plain.few(some)
+    few = sp.csr_array((data, indices, indptr), X.shape)
+    assert abs(few[:, some] - X[:, some]).max() == 0.0 and few.nnz == X[:, some].nnz
+
+
 @pytest.mark.parametrize("kind", MATRICES)
 @pytest.mark.parametrize("loss", ["logistic", "squared", "softmax"])
 def test_a_full_look_is_that_of_row_by_row(

@@ -17,6 +17,7 @@ from .workers import each
 _LARGE = 2**18  # stored entries from which all rows are visited in parts, side by side
 _PARTS = 16  # at most
 _BLOCK = 2**18  # stored entries whose rows stay in the cache between A x and Aᵀ c
+_FEW = 4  # of so many entries at most one is among few
 _SPARE = 2**23  # numbers in partial sums, at most
 
 kernels: Any = None  # csr_kernels or csr_scipy, from the first matrix on: Numba costs a third of a second to import
@@ -150,6 +151,9 @@ class CsrRows:
         filled = self._nnz * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
         work = self._nnz + self.shape[0] * filled**2 // 2
         parts = _count(work, k * k) if self.large else 1
+        few = self.few(columns, make=True) or self.fixed
+        if few is not self.fixed:
+            filled = few[1].size // max(self.shape[0], 1)
         bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**12), 1)  # of the result: each reads all rows
         cuts, edges = self._cuts(parts), [k * band // bands for band in range(bands + 1)]
         half = np.zeros((parts, k, k))
@@ -157,11 +161,33 @@ class CsrRows:
         def go(task: int) -> None:
             part, band = divmod(task, bands)
             where = *cuts[part : part + 2], *edges[band : band + 2]
-            kernels.gram_part(*self.fixed, w, place, *where, half[part])
+            kernels.gram_part(*few, w, place, *where, half[part])
 
         each(go, parts * bands)
         total = np.triu(_added(half))
         return total + np.triu(total, 1).T
+
+    def few(self, columns: NDArray[Any], make: bool = False) -> tuple[NDArray[Any], ...] | None:
+        """indptr, indices and data with the entries of these columns, and perhaps of others, where these are few.
+
+        The last ones are kept. Sums over rows have the same bits with them: what is left out would have added 0.
+        """
+        held = self.__dict__.get("_few")
+        if held is not None and held[0][columns].all():
+            few: tuple[NDArray[Any], ...] = held[1]
+            return few
+        if not (make and self.large and hasattr(kernels, "narrow")) or _FEW * self.count(columns) > self._nnz:
+            return None
+        wanted, size = np.zeros(self.d, np.bool_), self.count(columns)
+        wanted[columns] = True
+        indptr, indices, data = self.fixed
+        few = np.empty_like(indptr), np.empty(size + 1, indices.dtype), np.empty(size + 1, data.dtype)
+        kernels.narrow(*self.fixed, wanted, *few)
+        few = few[0], few[1][:size], few[2][:size]
+        for part in few:
+            part.flags.writeable = False  # the type that is compiled
+        self.__dict__["_few"] = wanted, few
+        return few
 
     @cached_property
     def _counts(self) -> NDArray[np.int64]:

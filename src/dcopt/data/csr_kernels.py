@@ -34,6 +34,7 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
             take(*a, rows, indptr[:1].copy(), indices[:0].copy(), data[:0].copy())
         elif use == "columns":
             column_counts(indices[:0], d)
+            narrow(indptr[:1], *a[1:], np.zeros(d, np.bool_), *(part[:1].copy() for part in a))
             fill_columns(indptr[:1], *a[1:], np.zeros(d, np.int32), rows, np.zeros(0, np.int32), wide[:0])
         for dtype in {data.dtype, wide.dtype}:
             x, c = np.zeros(d, dtype), np.zeros(0, dtype)
@@ -341,6 +342,27 @@ def fill_columns(
                 following[np.uint64(k)] = to + 1
                 rows[np.uint64(to)] = i
                 values[np.uint64(to)] = data[e]
+
+
+@compiled
+def narrow(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    wanted: NDArray[np.bool_],
+    out_indptr: NDArray[Any],
+    out_indices: NDArray[Any],
+    out_data: NDArray[Any],
+) -> None:
+    """The entries of the wanted columns, row by row; one place more than they need is written to"""
+    to = np.uint64(0)
+    out_indptr[0] = 0
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out_indices[to] = indices[e]  # no question asked: the next one takes the place of one that is not wanted
+            out_data[to] = data[e]
+            to += np.uint64(wanted[np.uint64(indices[e])])
+        out_indptr[i + 1] = to
 
 
 @compiled
