@@ -83,14 +83,15 @@ class Local:
             return Inner(warm, 0.0, 0, one)
         near = max(start / max(start, float(np.linalg.norm(u))), 1e-4)  # how far from critical, without a unit
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
+        rough, quadratic = hasattr(f.a, "rough_gram"), f.grams is not None and self.P.r.L2 == 0.0
         # Q is the curvature of f everywhere, to more than float32 can tell
-        exact = f.grams is not None and f.grams.exact and warm.dtype == np.float64
-        ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if hasattr(f.a, "rough_gram") else near)
+        exact = f.grams is not None and (f.grams.exact or quadratic and not rough) and warm.dtype == np.float64
+        ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, ridge)
         M = self._bent(Q, here, x, columns, p)
         share = min(self.share, near)
-        if f.grams is not None and self.P.r.L2 == 0.0:  # what is solved there is the problem itself
-            share *= _EXACT if exact else 1e-3
+        if quadratic:  # what is solved there is the problem itself
+            share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         trials = self._trials(Q, M, x[columns], u[columns], few, share * start)
         for looks, (tau, step, square) in enumerate(islice(trials, self.trials), 1):
