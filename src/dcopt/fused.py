@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .data.csr import CsrRows
 from .data.intercept import WithIntercept
 from .data.rows import RowMatrix
 from .losses import Loss, base
@@ -49,7 +50,10 @@ class Fused:
         return out
 
     def look(self, x: Array, n: int) -> tuple[Array, Array, Array]:
-        """z_i = ⟨a_i, x⟩ and w_i φ(z_i) of n rows (all, or 0: not asked for), and Σ_i w_i φ'(z_i) a_i of all"""
+        """z_i = ⟨a_i, x⟩ and w_i φ(z_i) of n rows (all, or 0: not asked for), and Σ_i w_i φ'(z_i) a_i of all.
+
+        All in the type of x.
+        """
         kernel = self._kernels.get((_look, x.dtype)) or self._ready(_look, x.dtype)
         z, values = np.empty(n, x.dtype), np.empty(n, x.dtype)
         there = np.flatnonzero(x[: self._csr.d])
@@ -79,7 +83,7 @@ class Fused:
 
 def fused(a: RowMatrix, loss: Loss, labels: Array, weights: Array | None) -> Fused | None:
     """None where the data is not CSR, the loss is not one number a row, or nothing can be compiled."""
-    if not hasattr(a.a if isinstance(a, WithIntercept) else a, "indptr") or not _compilable(loss):
+    if not isinstance(a.a if isinstance(a, WithIntercept) else a, CsrRows) or not _compilable(loss):
         return None
     from .data.compiler import ENGINE
 

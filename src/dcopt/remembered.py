@@ -46,12 +46,6 @@ class Recent:
     def _last(self) -> Seen | None:
         return getattr(self._own, "last", None)
 
-    def __getstate__(self) -> LinearSum:
-        return self._sum  # a copy has seen nothing
-
-    def __setstate__(self, sum: LinearSum) -> None:
-        self._sum, self._own = sum, local()
-
     def knows(self, x: Array) -> bool:
         """Whether x is the last point."""
         last = self._last

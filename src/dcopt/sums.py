@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -162,6 +162,9 @@ class LinearSum:
     labels: Array
     weights: Array | None = None
     classes: tuple[int, ...] = ()  # (c,) for a loss of c numbers a row
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # a copy remembers nothing
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -103,3 +103,39 @@ def test_a_look_keeps_nan(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x[3] = np.nan
     z, value, g = f.all().look(x)  # type: ignore[union-attr]
     assert np.isnan(z).any() and np.isnan(value) and np.isnan(g).any()
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_a_look_keeps_infinity(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far out the compiled value and slopes are those of the arrays: 0, large or infinite alike."""
+    monkeypatch.setattr(csr, "_LARGE", 0)
+    f = problem(name, False).f
+    plain = without_fusion(problem(name, False)).f
+    for far in (1e155, 1e200, 1e305):
+        with np.errstate(all="ignore"):
+            _, value, g = f.all().look(np.full(15, far))  # type: ignore[union-attr]
+            _, want, slopes = plain.all().look(np.full(15, far))  # type: ignore[union-attr]
+        np.testing.assert_allclose(value, want, rtol=1e-12)
+        np.testing.assert_allclose(g, slopes, rtol=1e-12)
+
+
+def test_rows_of_ones_own_with_the_arrays_of_csr_are_not_compiled() -> None:
+    """Who brings the verbs, and by chance the names, keeps the verbs."""
+    P = problem("logistic", False)
+
+    class Own:
+        def __init__(self, a: Any) -> None:
+            self.indptr, self.indices, self.data, self.shape, self.dtype = a.indptr, a.indices, a.data, a.shape, a.dtype
+            self.dot, self.pair, self.tdot, self.take, self.norms2, self.gram = (
+                a.dot, a.pair, a.tdot, a.take, a.norms2, a.gram
+            )  # fmt: skip
+
+        def count(self, columns: Any) -> int:
+            return int(np.isin(self.indices, columns).sum())
+
+        columns = None
+
+    own = dcopt.erm(Own(P.f.a), P.f.labels, "logistic", Exponential(lam=0.01, alpha=5.0))  # type: ignore[union-attr]
+    for method in ("dca", "dca-page"):
+        x, want = (dcopt.solve(Q, method, passes=5, seed=0).x for Q in (own, P))
+        np.testing.assert_allclose(x, want, rtol=0, atol=1e-12)

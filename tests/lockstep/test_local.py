@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -11,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import WARM_UP, FaultyRows
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random
 
 import dcopt
 from dcopt.convex import least_squares
@@ -315,7 +318,39 @@ def test_runs_on_one_problem_in_several_threads_do_not_see_each_other() -> None:
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(run, starts)) == alone
     assert P.f.recent.knows(np.frombuffer(alone[-1][0])) is True  # the others have not taken its place here
-    assert not copy.deepcopy(P).f.recent.knows(np.frombuffer(alone[-1][0]))
+
+
+def test_a_solved_problem_is_pickled_without_what_it_remembers(tmp_path: Any) -> None:
+    """Another process solves it to the same bits; nothing but the data is written."""
+    X = random(4000, 90, density=0.9, format="csr", random_state=0)
+    y = np.where(np.random.default_rng(0).random(4000) < 0.5, 1.0, -1.0)
+    P = dcopt.erm(X, y, "logistic", MCP(lam=0.001), intercept=True)
+    size = len(pickle.dumps(P))
+    want = [dcopt.solve(P, m, passes=5, seed=0).x.tobytes() for m in ("dca-page", "dca-local")]
+    text = pickle.dumps(P)
+    assert len(text) < size + 1000 < 1.1 * (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + y.nbytes)
+    (tmp_path / "P").write_bytes(text)
+    code = f"""if True:
+        import dcopt, pickle
+        P = pickle.load(open({str(tmp_path / "P")!r}, "rb"))
+        x = [dcopt.solve(P, m, passes=5, seed=0).x.tobytes() for m in ("dca-page", "dca-local")]
+        pickle.dump(x, open({str(tmp_path / "x")!r}, "wb"))
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert pickle.loads((tmp_path / "x").read_bytes()) == want
+    assert [dcopt.solve(copy.deepcopy(P), "dca-local", passes=5, seed=0).x.tobytes()] == want[1:]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("degree, lam", [(12, 1e-3), (12, 1e-6), (25, 1e-4), ("ones", 1e-6)])
+def test_least_squares_of_nearly_dependent_columns(degree: Any, lam: float, sparse: bool) -> None:
+    """Powers of t, and ones with a millionth of noise: what the ridge holds back is followed without a look at F."""
+    rng, t = np.random.default_rng(1), np.linspace(0, 1, 400)[:, None]
+    A = 1 + 1e-5 * rng.normal(size=(400, 30)) if degree == "ones" else t ** np.arange(degree)
+    y = A[:, :5].sum(axis=1) + 0.1 * rng.normal(size=400)
+    P = dcopt.erm(csr_array(A) if sparse else A, y, "squared", L1(lam=lam))
+    res = dcopt.solve(P, "auto", tol=1e-7, measure="criticality", passes=100)
+    assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-7
 
 
 def test_an_indefinite_curvature_by_columns_is_left_out() -> None:

@@ -40,6 +40,9 @@ class CsrRows:
         if self.large:
             self._part_kernels(1)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CsrRows, (self.indptr, self.indices, self.data, self.d)  # a copy keeps nothing else, and gets ready anew
+
     def _get_ready(self, use: str) -> bool:
         kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
         return True
@@ -124,7 +127,7 @@ class CsrRows:
         `block` stored entries at a time, in a fixed number of partial sums, from several threads at once.
         """
         parts = self._parts(x.size) if self.large else 1
-        blocks = 1 if block is None else -(-self._nnz // (parts * block))
+        blocks = 1 if block is None else -(-self.entries // (parts * block))
         cuts, x, out = self._cuts(parts * blocks), _plain(x), np.zeros((parts, *x.shape))
 
         def go(part: int) -> None:
@@ -148,8 +151,8 @@ class CsrRows:
         k, place = len(columns), np.full(self.d, -1, np.int64)
         place[columns] = np.arange(k)
         w = np.ones(self.shape[0]) if weights is None else _plain(np.asarray(weights, np.float64))
-        filled = self._nnz * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
-        work = self._nnz + self.shape[0] * filled**2 // 2
+        filled = self.entries * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
+        work = self.entries + self.shape[0] * filled**2 // 2
         parts = _count(work, k * k) if self.large else 1
         few = self.few(columns, make=True) or self.fixed
         if few is not self.fixed:
@@ -176,7 +179,7 @@ class CsrRows:
         if held is not None and held[0][columns].all():
             few: tuple[NDArray[Any], ...] = held[1]
             return few
-        if not (make and self.large and hasattr(kernels, "narrow")) or _FEW * self.count(columns) > self._nnz:
+        if not (make and self.large and hasattr(kernels, "narrow")) or _FEW * self.count(columns) > self.entries:
             return None
         wanted, size = np.zeros(self.d, np.bool_), self.count(columns)
         wanted[columns] = True
@@ -192,12 +195,12 @@ class CsrRows:
     @cached_property
     def _counts(self) -> NDArray[np.int64]:
         kernels.make_ready(*self.fixed, self.d, "columns")
-        counts: NDArray[np.int64] = kernels.column_counts(self.fixed[1][: self._nnz], self.d)
+        counts: NDArray[np.int64] = kernels.column_counts(self.fixed[1][: self.entries], self.d)
         return counts
 
-    def count(self, columns: NDArray[Any] | None = None) -> int:
-        """Stored entries in these columns, or in all"""
-        return self._nnz if columns is None else int(np.sum(self._counts[columns]))
+    def count(self, columns: NDArray[Any]) -> int:
+        """Stored entries in these columns"""
+        return int(np.sum(self._counts[columns]))
 
     def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         """The first and last entries of these columns, and the row numbers and values of all entries.
@@ -222,12 +225,13 @@ class CsrRows:
     # ---- all rows, in parts that depend on the matrix alone: the same bits for any number of threads
 
     @property
-    def _nnz(self) -> int:
+    def entries(self) -> int:
+        """Stored entries"""
         return int(self.indptr[-1])
 
     @property
     def large(self) -> bool:
-        return self._nnz >= _LARGE
+        return self.entries >= _LARGE
 
     @cached_property
     def fixed(self) -> tuple[NDArray[Any], ...]:
@@ -243,16 +247,16 @@ class CsrRows:
 
     def _parts(self, size: int) -> int:
         """How many partial sums of `size` numbers, d of them for each column of c"""
-        return _count(self._nnz * size // max(self.d, 1), size)
+        return _count(self.entries * size // max(self.d, 1), size)
 
     def _cuts(self, parts: int) -> list[int]:
         """0 = r_0 ≤ … ≤ r_parts = N: rows r_k ≤ i < r_{k+1} with about as many stored entries for every k"""
-        entries = np.arange(1, parts) * self._nnz // parts
+        entries = np.arange(1, parts) * self.entries // parts
         rows = np.searchsorted(self.indptr, entries.astype(self.indptr.dtype))
         return [0, *rows.tolist(), self.shape[0]]
 
     def _dot_in_parts(self, x: NDArray[Any]) -> NDArray[Any]:
-        kernel, cuts = self._part_kernels(x.ndim)[0], self._cuts(_count(self._nnz, 1))
+        kernel, cuts = self._part_kernels(x.ndim)[0], self._cuts(_count(self.entries, 1))
         x, z = _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
         each(lambda k: kernel(*self.fixed, *cuts[k : k + 2], x, z[cuts[k] : cuts[k + 1]]), len(cuts) - 1)
         return z

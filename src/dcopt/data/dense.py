@@ -81,9 +81,9 @@ class DenseRows:
         norms.flags.writeable = False
         return norms
 
-    def count(self, columns: Array | None = None) -> int:
-        """Stored entries in these columns, or in all"""
-        return self.shape[0] * (self.shape[1] if columns is None else len(columns))
+    def count(self, columns: Array) -> int:
+        """Stored entries in these columns"""
+        return self.shape[0] * len(columns)
 
     def columns(self, columns: Array) -> tuple[Array, Array, Array, Array]:
         """The first and last entries of these columns, and the row numbers and values of all entries"""

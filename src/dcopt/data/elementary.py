@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-_LARGEST, _MOST = 1.7e308, 709.782712893384  # numbers; the log of the last
+_LARGEST = np.finfo(np.float64).max
+_LEAST, _MOST = -708.0, 709.782712893384  # the logs of the least and the largest number in full precision
 _LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # ln 2; k times the first part is exact
 _SHIFT = 6755399441055744.0  # 1.5·2⁵²: t + _SHIFT holds the integer nearest to t in its last bits
@@ -26,10 +27,10 @@ _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10 = (2.0 / (2 * k + 1) for k in 
 def exp(z: Any) -> Any:
     """eᶻ = 2ᵏ eʳ, k the integer nearest to z/ln 2, eʳ by Taylor's series, |r| ≤ ln 2 / 2
 
-    Beyond −708 and 709.78 (the last z with a finite eᶻ) it is what it is there: with 0 and ∞, no vectors.
+    0 below −709, where there are no more than a few bits of it, and ∞ above 709.78; NaN stays NaN.
     """
-    y = -708.0 if z < -708.0 else z  # NaN stays
-    y = _MOST if y > _MOST else y
+    above = _LEAST if z < _LEAST else z
+    y = _MOST if above > _MOST else above
     t = y * _LOG2E + _SHIFT
     k = t - _SHIFT
     r = (y - k * _LN2_HIGH) - k * _LN2_LOW
@@ -38,14 +39,16 @@ def exp(z: Any) -> Any:
     low = (_E2 + _E3 * r) + r2 * (_E4 + _E5 * r) + r4 * ((_E6 + _E7 * r) + r2 * (_E8 + _E9 * r))
     p = 1.0 + (r + r2 * (low + r4 * r4 * ((_E10 + _E11 * r) + r2 * (_E12 + _E13 * r))))
     e = np.int64(np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << _EXPONENT)).view(np.float64)
-    return e + (y - y)  # NaN stays, whatever its last bits are
+    shrink = z - (_LEAST - 1.0)
+    shrink = 0.0 if shrink < 0.0 else 1.0 if shrink > 1.0 else shrink
+    return e * shrink + (above - y) * _LARGEST  # NaN stays, whatever its last bits are
 
 
 def log1p(z: Any) -> Any:
     """log(1 + z) = k ln 2 + 2 artanh(s) + what 1 + z lost, 1 + z = 2ᵏ(1 + f), s = f/(2 + f); for z ≥ 0"""
-    z = _LARGEST if z > _LARGEST else z
-    u = 1.0 + z
-    lost = (z - (u - 1.0)) / u
+    y = _LARGEST if z > _LARGEST else z
+    u = 1.0 + y
+    lost = (y - (u - 1.0)) / u
     bits = np.int64(np.float64(u).view(np.int64) + (_UNIT - _ROOT))
     k = np.int64((bits >> _EXPONENT) | _INTO).view(np.float64) - 4503599627371519.0  # 2⁵² + 1023
     f = np.int64((bits & _MANTISSA) + _ROOT).view(np.float64) - 1.0
@@ -55,4 +58,4 @@ def log1p(z: Any) -> Any:
     odd = w * (_A2 + w * (_A4 + w * (_A6 + w * (_A8 + w * _A10))))
     p = v * (_A1 + w * (_A3 + w * (_A5 + w * (_A7 + w * _A9)))) + odd
     half = 0.5 * f * f
-    return k * _LN2_HIGH + (f - (half - (s * (half + p) + (lost + k * _LN2_LOW))))
+    return k * _LN2_HIGH + (f - (half - (s * (half + p) + (lost + k * _LN2_LOW)))) + (z - y)

@@ -61,11 +61,15 @@ class WithIntercept:
     def norms2(self) -> Array:
         return self.a.norms2() + 1.0
 
-    def count(self, columns: Array | None = None) -> int:
-        """Stored entries in these columns, or in all"""
+    @property
+    def entries(self) -> int:
+        """Stored entries"""
         n, d = self.a.shape
-        if columns is None:
-            return int(self.a.count()) + n  # type: ignore[attr-defined]
+        return int(getattr(self.a, "entries", n * d)) + n
+
+    def count(self, columns: Array) -> int:
+        """Stored entries in these columns"""
+        n, d = self.a.shape
         inner = columns[columns < d]
         return int(self.a.count(inner)) + n * (len(columns) - len(inner))  # type: ignore[attr-defined]
 

@@ -25,8 +25,9 @@ from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .newton import SMALL
 from .parts import Parts, parts
 
-_EXACT = 1e-7  # of the ridge: what is left of it where Q is the curvature of f everywhere,
+_EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f everywhere,
 _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
+_FOLLOWED, _CLOSE = 8, 1e-3  # steps that are made without a look at F, and a change of the last that ends them
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
@@ -93,7 +94,7 @@ class Local:
         if quadratic:  # what is solved there is the problem itself
             share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
-        trials = self._trials(Q, M, x[columns], u[columns], few, share * start)
+        trials = self._trials(Q, M, x[columns], u[columns], few, share * start, exact and quadratic)
         for looks, (tau, step, square) in enumerate(islice(trials, self.trials), 1):
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
@@ -107,11 +108,12 @@ class Local:
         return Inner(warm, 0.0, looks, cost)
 
     def _trials(
-        self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+        self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, known: bool = False
     ) -> Iterator[tuple[float, NDArray[Any], float]]:
         """τ, the step, and its square in the metric: M, then Q with τ = 1, 3, 9, …
 
-        M is left out where it is seen to be below μI along its step, which Q nowhere is.
+        M is left out where it is seen to be below μI along its step, which Q nowhere is. Known: Q − μI is the curvature
+        of f everywhere, so that the next steps are, too.
         """
         if M is not Q:
             step = M.program(x, u, p, tol) - x
@@ -119,6 +121,8 @@ class Local:
             if Q.mu * np.sum(step * step) <= square < np.inf:
                 yield 1.0, step, square
         tau, step = 1.0, Q.program(x, u, p, tol) - x
+        if known and isinstance(Q, Matrix):
+            step = _followed(Q, step, x, u, p, tol)
         while True:
             yield tau, step, Q.square(step)
             tau *= self.grow
@@ -173,7 +177,7 @@ class Local:
         every entry is stored.
         """
         d, a = len(x), f.a
-        entries = a.count() if hasattr(a, "count") else f.n * d
+        entries = getattr(a, "entries", f.n * d)
         full = 2 * entries > f.n * d
         there = np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
@@ -189,6 +193,28 @@ class Local:
             new = new[np.argsort(-off[new], kind="stable")[:room]]
         there[new] = True
         return np.flatnonzero(there)
+
+
+def _followed(
+    Q: Matrix, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+) -> NDArray[Any]:
+    """The step with those that follow, as long as F = ½⟨s, (Q − μI)s⟩ − ⟨u, s⟩ + r1(x + s) falls: what μ held back."""
+
+    def look(s: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        bent, v = Q.Q @ s - Q.mu * s, x + s
+        return float(np.sum(s * (0.5 * bent - u)) + np.sum(p.c * np.abs(v) + 0.5 * p.m * v * v)), u - bent
+
+    F, down = look(step)
+    for _ in range(_FOLLOWED):
+        new = Q.program(x + step, down, p, 1e-3 * tol) - x
+        lower, down = look(new)
+        if not lower <= F + 1e-13 * abs(F):
+            break
+        close = np.linalg.norm(new - step) <= _CLOSE * np.linalg.norm(new)
+        F, step = lower, new
+        if close:
+            break
+    return step
 
 
 def _curvature(f: LinearSum, loss: Softmax, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
