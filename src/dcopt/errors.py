@@ -129,6 +129,20 @@ def pick(kind: str, name: object, table: Iterable[str]) -> str:
     names = list(table)
     if isinstance(name, str) and name in names:
         return name
-    near = get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(names))
+    near = nearest(str(name), names)
+    hint = "known: " + ", ".join(sorted(names)) if near is None else f"did you mean {near!r}?"
     raise BadSettings(kind, name, f"a registered name or an instance; {hint}")
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The same name in other letters, the shortest that has it as a part, or one that is spelt nearly so."""
+    plain = {_plain(known): known for known in names}
+    said = _plain(name)
+    if said not in plain and len(said) >= 3:
+        longer = sorted((known for known in plain if said in known), key=len)
+        said = next(iter([*longer, *get_close_matches(said, plain, n=1, cutoff=0.65)]), said)
+    return plain.get(said)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(" ", "-")

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import dcopt
 
@@ -22,6 +24,33 @@ def test_the_readme_example_prints_what_it_says() -> None:
     code, said = blocks("README.md", "python")[0], blocks("README.md", "text")[0]
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == said.split()
+
+
+def test_the_fit_that_is_shown_is_what_comes_out(tmp_path: Path) -> None:
+    """Its command lines on the rows it names; of a critical distance near 0 the digits are those of rounding."""
+    cancer = load_breast_cancer()
+    names = ",".join([*(name.replace(" ", "_") for name in cancer.feature_names), "diagnosis"])
+    lines = [
+        ",".join([*map(repr, row.tolist()), cancer.target_names[target]])
+        for row, target in zip(cancer.data, cancer.target, strict=True)
+    ]
+    for name, part in (("train.csv", lines[:400]), ("test.csv", lines[400:])):
+        (tmp_path / name).write_text("\n".join([names, *part, ""]), encoding="utf-8")
+    commands = re.findall(r"^    dcopt ((?:fit|predict) .*)$", (ROOT / "docs/fit.md").read_text(encoding="utf-8"), re.M)
+    fit, predict = (next(line for line in commands if line.startswith(kind)) for kind in ("fit", "predict"))
+    ran = [
+        subprocess.run([sys.executable, "-m", "dcopt.cli", *line.split()], cwd=tmp_path, capture_output=True, text=True)
+        for line in (fit, predict)
+    ]
+    assert [run.returncode for run in ran] == [0, 0], ran
+    shown, predictions = blocks("docs/fit.md", "text")[:2]
+    said, told = (re.sub(r"criticality \S+", "", text).split() for text in (ran[0].stdout, shown))
+    assert said == told
+    head, *rows = predictions.split()
+    written = (tmp_path / "p.csv").read_text(encoding="utf-8").split()
+    assert written[0] == head and len(written) == 170
+    for row, line in zip(rows, written[1:], strict=False):
+        np.testing.assert_allclose([float(v) for v in line.split(",")], [float(v) for v in row.split(",")], rtol=1e-6)
 
 
 def test_the_readme_lists_every_method() -> None:

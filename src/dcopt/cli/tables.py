@@ -8,7 +8,6 @@ import math
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import chain
 from operator import itemgetter
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from ..data.catalogue import CATALOGUE
 from ..data.datasets import load_dataset, load_libsvm
 from ..data.text import Text
-from ..errors import BadFile, BadSettings
+from ..errors import BadFile, BadSettings, nearest
 from .names import DATASETS
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
@@ -145,8 +144,8 @@ def _position(
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    near = get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, names)
+    return "" if near is None else f"; did you mean {near!r}?"
 
 
 # ---- CSV

@@ -10,7 +10,10 @@ import numpy as np
 def _axes(ax: Any) -> Any:
     if ax is not None:
         return ax
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as why:
+        raise ImportError('figures need matplotlib: pip install "dcopt[plot]", or ".[plot]" from a clone') from why
 
     return Figure(figsize=(7, 4.5), layout="constrained").subplots()
 
