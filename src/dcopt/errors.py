@@ -138,8 +138,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """The same name in other letters, the shortest that has it as a part, or one that is spelt nearly so."""
     plain = {_plain(known): known for known in names}
     said = _plain(name)
-    if said not in plain and len(said) >= 3:
-        longer = sorted((known for known in plain if said in known), key=len)
+    if said not in plain:
+        longer = sorted((known for known in plain if said in known and len(said) >= 3), key=len)
         said = next(iter([*longer, *get_close_matches(said, plain, n=1, cutoff=0.65)]), said)
     return plain.get(said)
 
