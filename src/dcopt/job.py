@@ -55,13 +55,15 @@ class Told:
     loose_tol: float | None = None
     output: str = "last"
     trace: float | str | None = "auto"
+    settle: bool = False
 
     def rule(self, P: Problem, stop: Rule | None) -> Rule:
         """The stop rule; refuses what does not fit together."""
         pick("measure", self.measure, MEASURES)
         pick("output", self.output, ("last", "best", "uniform", "uniform-before"))
         most = 1e3 if isinstance(P.G, ScaledIdentity) else 1e5  # passes inside the programs of a general G count too
-        rule = _rule(self.passes, self.samples, self.steps, self.seconds, self.tol, stop, P.n is None, most)
+        tol = None if self.tol is None else Tol(self.tol, self.settle)
+        rule = _rule(self.passes, self.samples, self.steps, self.seconds, tol, stop, P.n is None, most)
         if self.output.startswith("uniform") and self.tol is not None:
             expected = "'last' or 'best' with tol: a uniform index belongs to a fixed budget"
             raise BadSettings("output", self.output, expected)
@@ -194,7 +196,7 @@ def _rule(
     samples: float | None,
     steps: int | None,
     seconds: float | None,
-    tol: float | None,
+    tol: Tol | None,
     stop: Rule | None,
     stream: bool,
     most: float = 1e3,
@@ -217,7 +219,7 @@ def _rule(
     if not rules:
         rules.append(Samples(_MOST) if stream else Passes(20.0 if tol is None else most))
     if tol is not None:
-        rules.insert(0, Tol(tol))
+        rules.insert(0, tol)
     rule = rules[0]
     for other in rules[1:]:
         rule = rule | other

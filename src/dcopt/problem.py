@@ -100,11 +100,8 @@ class Problem:
         `remember`: from memory where x is the last point that was looked at, the same numbers.
         """
         f = self.f
-        if remember and isinstance(f, LinearSum) and f.recent.knows(x):
-            seen = f.recent.at(x)
-            value, g = seen.value, seen.grad
-        else:
-            value, g = self.known.all().value_grad(x)
+        seen = f.recent.knows(x) if remember and isinstance(f, LinearSum) else None
+        value, g = self.known.all().value_grad(x) if seen is None else (seen.value, seen.grad)
         w = self.r.subgrad(x)
         if self.f is None:
             own = self.G.value(x) - 0.5 * self.eta * float(namespace(x).sum(x * x))

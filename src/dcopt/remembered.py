@@ -42,22 +42,19 @@ class Recent:
         self._sum = sum
         self._own = local()
 
-    @property
-    def _last(self) -> Seen | None:
-        return getattr(self._own, "last", None)
-
-    def knows(self, x: Array) -> bool:
-        """Whether x is the last point."""
-        last = self._last
-        return last is not None and _same(last, x)
+    def knows(self, x: Array) -> Seen | None:
+        """What is remembered of x, if it is the last point."""
+        last: Seen | None = getattr(self._own, "last", None)
+        if last is None or last.x.dtype != x.dtype or not (last.x == x).all():  # one problem, one shape
+            return None
+        return last
 
     def at(self, x: Array) -> Seen:
         """f(x) and ∇f(x), from memory if x is the last point."""
-        last = self._last
-        if last is not None and _same(last, x):
-            return last
-        seen = self.look(x)
-        self.put(seen)
+        seen = self.knows(x)
+        if seen is None:
+            seen = self.look(x)
+            self.put(seen)
         return seen
 
     def look(self, x: Array) -> Seen:
@@ -67,10 +64,6 @@ class Recent:
     def put(self, seen: Seen) -> None:
         """This is the last point now."""
         self._own.last = seen
-
-
-def _same(seen: Seen, x: Array) -> bool:
-    return seen.x.dtype == x.dtype and bool((seen.x == x).all())  # one problem, one shape
 
 
 class Grams:

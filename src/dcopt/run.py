@@ -135,24 +135,23 @@ class Run:
 
     # ---- what rules see
 
-    def meets(self, tol: float) -> bool:
+    def meets(self, tol: float, settle: bool = False) -> bool:
         """A check of the measure if one is due: counted, timed, and the place where stalling shows."""
-        if self._checked != self.t and (self.passes >= self._next_check or self._known()):
-            self._check()
+        if self._checked != self.t and ((known := self._known()) or self.passes >= self._next_check):
+            self._check(0 if known else self.P.known.n or 0)
         if self._checked == self.t and self.look().doubt.bound <= tol:
             before, now = self._last_two
-            if self._small and self._known() and before > _FAST * now and now > _FINE * tol:
-                return False  # Newton's method is at its end: one step more squares what is left
+            if settle and self._small and self._known() and before > _FAST * now and now > _FINE * tol:
+                return False  # Newton's method is near its end: one step more squares what is left
             self.tol_met = tol
             return True
         return False
 
     def _known(self) -> bool:
         """Whether the method has looked at x with all components: then a check costs nothing."""
-        return self.looks and self.P.f.recent.knows(self.state.x)  # type: ignore[union-attr]  # `looks` says that it can
+        return self.looks and self.P.f.recent.knows(self.state.x) is not None  # type: ignore[union-attr]  # `looks` says so
 
-    def _check(self) -> None:
-        size = 0 if self._known() else self.P.known.n or 0
+    def _check(self, size: int) -> None:
         self._next_check = self.passes + _CHECK_EVERY * (1 if self.P.n is not None else size)
         self._checked = self.t
         look = self.look()

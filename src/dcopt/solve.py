@@ -88,6 +88,7 @@ def solve(
     tol: float | None = None,
     measure: Literal["gap", "criticality"] | None = None,
     loose_tol: float | None = None,
+    settle: bool = False,
     stop: Rule | None = None,
     output: Literal["last", "best", "uniform", "uniform-before"] | None = None,
     seed: int | None = None,
@@ -111,6 +112,8 @@ def solve(
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
     tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
+    settle : at tol go on as long as a step lowers the measure tenfold, down to 1e-4 tol: near its end "dca-local"
+        squares what is left with every step, and on small data a step costs next to nothing. Estimators do
     x0 : the start; by default 0, and for "auto" a step of f alone from 0 where the penalty is concave and that is lower
         (of small data, and then for "dca-local" too, the best of three such starts after six steps each, which are
         counted as passes and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or
@@ -139,7 +142,8 @@ def solve(
         output = output or (method.output if tol is None else "last")
         P, measure = method.P, measure or method.measure
         method = method.estimator
-    told = Told(passes, samples, steps, seconds, tol, measure or "gap", loose_tol, output or "last", trace)
+    measure, output = measure or "gap", output or "last"
+    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, bool(settle))
     rule = told.rule(P, stop)
     are_observers(callbacks)
     seed = as_seed(seed)

@@ -19,7 +19,7 @@ class Progress(Protocol):
     samples: int  # drawn so far: the paper's count
     seconds: float
 
-    def meets(self, tol: float) -> bool:
+    def meets(self, tol: float, settle: bool = False) -> bool:
         """Whether a check of the measure is due (it costs a full gradient) and finds it at most tol."""
 
 
@@ -95,15 +95,16 @@ class Seconds(Rule):
 
 @dataclass(frozen=True)
 class Tol(Rule):
-    """The measure, when a check is due, is at most tol."""
+    """The measure, when a check is due, is at most tol; settle: and no step of small data lowers it tenfold."""
 
     tol: float
+    settle: bool = False
 
     def __post_init__(self) -> None:
         require_number("tol", self.tol, 0.0)
 
     def __call__(self, run: Progress) -> Status | None:
-        return Status.CONVERGED if run.meets(self.tol) else None
+        return Status.CONVERGED if run.meets(self.tol, self.settle) else None
 
 
 @dataclass(frozen=True)

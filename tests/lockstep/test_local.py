@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -259,6 +260,29 @@ def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
         assert seen[tau][0] <= -seen[tau][1] * (1 - 1e-9) < 0.0
 
 
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 30])
+def test_full_columns_and_columns_with_a_hole_are_descended_alike(n: int) -> None:
+    """A column with an entry in every row is read straight through; one more row, of weight 0, takes the other way."""
+    from dcopt.subproblems.cd import column_kernels
+
+    rng, m = np.random.default_rng(n), 12
+    A, u, weights = rng.normal(size=(n, m)), rng.normal(size=(m, 1)), rng.uniform(0.1, 1.0, n)
+    begin, rows, values = np.arange(m) * n, np.tile(np.arange(n, dtype=np.int32), m), A.T.ravel()
+    one, ends = np.ones((m, 1)), []
+    for w in (weights, np.append(weights, 0.0)):
+        h, v = (A * A).T @ weights + 0.1, np.zeros((m, 1))
+        edges = 0.3 * one, 0.0 * one, -np.inf * one, np.inf * one
+        column_kernels().descend_columns(
+            begin, begin + n, rows, values, w, h, np.full(m, 0.1), np.zeros((m, 1)), u, v, *edges, 10**4, 1e-13
+        )
+        ends.append(v[:, 0])
+    np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-12)
+    off = u[:, 0] - (A.T * weights) @ A @ ends[0] - 0.1 * ends[0]  # u − Qv ∈ ∂r1(v)
+    there = ends[0] != 0.0
+    np.testing.assert_allclose(off[there], 0.3 * np.sign(ends[0][there]), atol=1e-10)
+    assert there.any() and np.all(np.abs(off) <= 0.3 + 1e-10)
+
+
 def test_a_gram_matrix_of_least_squares_is_kept_while_its_columns_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is asked for less often than there are steps, is right with weights, and no caller can write into it."""
     from dcopt.data.dense import DenseRows
@@ -303,21 +327,42 @@ def test_eight_threads_share_the_gram_matrices_of_a_problem() -> None:
 
 
 def test_runs_on_one_problem_in_several_threads_do_not_see_each_other() -> None:
-    """Where F is known decides where the measure is checked: each thread remembers its own last point."""
+    """Where F is known decides where the measure is checked, and what a check costs: another run that looks elsewhere
+    between two steps changes nothing.
+    """
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 30))
     P = dcopt.erm(X, np.where(X[:, 0] + rng.normal(size=400) > 0, 1, -1), "squared-sigmoid", MCP(lam=0.01))
-    starts = [rng.normal(size=30) for _ in range(8)]
+    x0, elsewhere = rng.normal(size=30), rng.normal(size=30)
 
-    def run(x0: Any) -> Any:
-        res = dcopt.solve(P, "dca-local", x0=x0, tol=1e-9, measure="criticality", trace=1e-9)
+    def run(meanwhile: Any) -> Any:
+        settings: Any = {"x0": x0, "tol": 1e-9, "measure": "criticality", "trace": 1e-9}
+        res = dcopt.solve(P, "dca-local", callbacks=[meanwhile], **settings)
         return res.x.tobytes(), res.spent, [(line.t, line.F, line.measure) for line in res.trace.records]
 
-    alone = [run(x0) for x0 in starts]
-    for _ in range(3):
-        with ThreadPoolExecutor(8) as pool:
-            assert list(pool.map(run, starts)) == alone
-    assert P.f.recent.knows(np.frombuffer(alone[-1][0])) is True  # the others have not taken its place here
+    def looks_elsewhere(state: Any) -> None:
+        P.f.recent.at(elsewhere)
+
+    def another_does(state: Any) -> None:
+        thread = Thread(target=looks_elsewhere, args=(state,))
+        thread.start()
+        thread.join()
+
+    alone = run(lambda state: None)
+    assert run(another_does) == alone
+    assert run(looks_elsewhere)[1].checks > alone[1].checks  # in the same thread it is seen
+
+
+def test_settling_takes_the_step_that_squares_what_is_left() -> None:
+    """tol is where solve ends by itself; with settle it goes on as long as steps pay."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10))
+    P = dcopt.erm(X, np.where(X[:, 0] + rng.normal(size=200) > 0, 1, -1), "logistic", "zero")
+    settings: Any = {"tol": 1e-3, "measure": "criticality"}
+    ends = [dcopt.solve(P, "dca-local", settle=s, **settings) for s in (False, True)]
+    assert all(r.status.name == "CONVERGED" and r.certificate.tol == 1e-3 for r in ends)
+    assert ends[0].steps < ends[1].steps
+    assert ends[1].certificate.value < 1e-2 * ends[0].certificate.value
 
 
 def test_a_solved_problem_is_pickled_without_what_it_remembers(tmp_path: Any) -> None:

@@ -179,7 +179,7 @@ class CsrRows:
         if held is not None and held[0][columns].all():
             few: tuple[NDArray[Any], ...] = held[1]
             return few
-        if not (make and self.large and hasattr(kernels, "narrow")) or _FEW * self.count(columns) > self.entries:
+        if not (make and self.large) or _FEW * self.count(columns) > self.entries:
             return None
         wanted, size = np.zeros(self.d, np.bool_), self.count(columns)
         wanted[columns] = True

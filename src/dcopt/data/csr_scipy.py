@@ -120,6 +120,20 @@ def fill_columns(
     rows[:], values[:] = some.indices, some.data
 
 
+def narrow(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    wanted: NDArray[np.bool_],
+    out_indptr: NDArray[Any],
+    out_indices: NDArray[Any],
+    out_data: NDArray[Any],
+) -> None:
+    kept = np.flatnonzero(wanted[indices[: indptr[-1]]])
+    out_indptr[:] = np.searchsorted(kept, indptr)
+    out_indices[: kept.size], out_data[: kept.size] = indices[kept], data[kept]
+
+
 def take(
     indptr: NDArray[Any],
     indices: NDArray[Any],

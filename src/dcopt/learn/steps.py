@@ -107,7 +107,7 @@ class Fit:
             if turn is not None:
                 turn(now)
             _remove(checkpoint)
-            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": now.x0, "trace": 1.0}
+            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": now.x0, "trace": 1.0, "settle": True}
             return solve(P, way.method, checkpoint=checkpoint, **begin, **share)
 
         return run(self.task, self.r, at, self.ways, budget, one)

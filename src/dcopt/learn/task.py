@@ -147,7 +147,7 @@ def run(
             "callbacks": list(budget.callbacks),
         }
         if one is None:
-            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": at.x0, "trace": 5.0}
+            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": at.x0, "trace": 5.0, "settle": True}
             result = solve(P, way.method, **begin, **share)
         else:
             result = one(P, way, at, share)

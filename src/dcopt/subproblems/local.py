@@ -74,7 +74,7 @@ class Local:
         x = np.array(warm, np.float64).reshape(p.c.shape)
         u = u.reshape(x.shape)
         off = distances(u, x, p)
-        start = float(np.sqrt(np.sum(off * off)))
+        start = math.sqrt(float(off @ off))
         columns = self._columns(f, x, off)
         here, one = f.recent.at(warm), Cost(f.n, f.n)
         F = here.value + self.P.r.value(warm)
@@ -190,7 +190,7 @@ class Local:
             most = max(SMALL, 4 * math.isqrt(d)) if full else max(500, d // 8)
         room = max(most, int(there.sum()))
         if len(new) > room:
-            new = new[np.argsort(-off[new], kind="stable")[:room]]
+            new = new[np.argpartition(-off[new], room)[:room]]
         there[new] = True
         return np.flatnonzero(there)
 

@@ -16,7 +16,7 @@ from .parts import Parts
 
 TINY = 2**16  # entries of A: compiling would take longer than all the rest
 _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
-_PASSES = (10, 20, 40, 80, 160, 320)  # of coordinate descent, between two of Newton's
+_ROUNDS, _PASSES, _ENTRIES = 6, 10, 2**19  # of coordinate descent and Newton's; passes of the first, as entries of Q
 Gram = Callable[[NDArray[Any]], NDArray[Any]]
 Metric: TypeAlias = "Matrix | ByColumns"
 
@@ -135,7 +135,9 @@ def _program(
             return v
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
-    for passes in _PASSES:
+    first = max(_PASSES, _ENTRIES // Q.size)  # of a small Q many cost less than a call of Newton's
+    for turn in range(_ROUNDS):
+        passes = first << turn
         g = np.ascontiguousarray(_times(Q, v) - b)
         if kernel()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol) < passes:
             break  # it knows the distance

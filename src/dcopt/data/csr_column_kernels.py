@@ -1,0 +1,129 @@
+"""Loops over the columns of a CSR matrix, compiled as those of csr_kernels.py are, which hands them on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiler import compiled
+
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))  # unsigned and signed together make a float
+
+
+@compiled
+def gram_part(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    weights: NDArray[np.float64],
+    place: NDArray[np.int64],
+    start: int,
+    stop: int,
+    low: int,
+    high: int,
+    out: NDArray[np.float64],
+) -> None:
+    """out_{pq} += Σ_i w_i a_{ip} a_{iq}, low ≤ p < high, p ≤ q, where column j stands at place[j] (< 0: nowhere).
+
+    Four rows of `out` at a time: a loop over one is too short, its end comes as a surprise to the processor. What
+    that adds below the diagonal means nothing.
+    """
+    most = 0
+    for i in range(start, stop):
+        most = max(most, indptr[i + 1] - indptr[i])
+    at, value = np.empty(most + 1, np.int64), np.empty(most + 1, np.float64)
+    for i in range(start, stop):
+        w = weights[i]
+        if w == 0.0:
+            continue
+        m = np.uint64(0)
+        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            p = place[np.uint64(indices[j])]
+            at[m] = p  # no question asked: the next one takes the place of one that stands nowhere
+            value[m] = data[j]
+            m += np.uint64(p >= 0)
+        ordered = True
+        for a in range(_ONE, m):
+            ordered &= at[a - _ONE] < at[a]
+        if not ordered:  # by insertion: at most as many moves as there are products to come
+            for a in range(_ONE, m):
+                q, v, to = at[a], value[a], np.uint64(a)
+                while to > 0 and at[to - _ONE] > q:
+                    at[to], value[to] = at[to - _ONE], value[to - _ONE]
+                    to -= _ONE
+                at[to], value[to] = q, v
+        first, end = np.uint64(0), m
+        while first < end and at[first] < low:
+            first += _ONE
+        while end > first and at[end - _ONE] >= high:
+            end -= _ONE
+        fours = first + (end - first) // _FOUR * _FOUR
+        for a in range(first, fours, _FOUR):
+            p0, p1 = np.uint64(at[a]), np.uint64(at[a + _ONE])
+            p2, p3 = np.uint64(at[a + _TWO]), np.uint64(at[a + _THREE])
+            h0, h1, h2, h3 = w * value[a], w * value[a + _ONE], w * value[a + _TWO], w * value[a + _THREE]
+            for b in range(a, m):
+                col, v = np.uint64(at[b]), value[b]
+                out[p0, col] += h0 * v
+                out[p1, col] += h1 * v
+                out[p2, col] += h2 * v
+                out[p3, col] += h3 * v
+        for a in range(fours, end):
+            p0, h0 = np.uint64(at[a]), w * value[a]
+            for b in range(a, m):
+                out[p0, np.uint64(at[b])] += h0 * value[b]
+
+
+@compiled
+def column_counts(indices: NDArray[Any], d: int) -> NDArray[Any]:
+    """Stored entries of every column"""
+    out = np.zeros(d, np.int64)
+    for e in range(indices.size):
+        out[np.uint64(indices[e])] += 1
+    return out
+
+
+@compiled
+def fill_columns(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    place: NDArray[Any],
+    following: NDArray[Any],
+    rows: NDArray[Any],
+    values: NDArray[Any],
+) -> None:
+    """Row numbers and values of the entries in column j with k = place[j] ≥ 0, in the order of the rows, from
+    following[k] on, which ends behind them
+    """
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            k = place[np.uint64(indices[e])]
+            if k >= 0:
+                to = following[np.uint64(k)]
+                following[np.uint64(k)] = to + 1
+                rows[np.uint64(to)] = i
+                values[np.uint64(to)] = data[e]
+
+
+@compiled
+def narrow(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    wanted: NDArray[np.bool_],
+    out_indptr: NDArray[Any],
+    out_indices: NDArray[Any],
+    out_data: NDArray[Any],
+) -> None:
+    """The entries of the wanted columns, row by row; one place more than they need is written to"""
+    to = np.uint64(0)
+    out_indptr[0] = 0
+    for i in range(indptr.size - 1):
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out_indices[to] = indices[e]  # no question asked: the next one takes the place of one that is not wanted
+            out_data[to] = data[e]
+            to += np.uint64(wanted[np.uint64(indices[e])])
+        out_indptr[i + 1] = to
