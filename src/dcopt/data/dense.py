@@ -87,7 +87,7 @@ class DenseRows:
 
     def columns(self, columns: Array) -> tuple[Array, Array, Array, Array]:
         """The first and last entries of these columns, and the row numbers and values of all entries"""
-        n, values = self.shape[0], np.asarray(self.a.take(columns, axis=1).T, np.float64).ravel()
+        n, values = self.shape[0], np.asarray(self.a.T[columns], np.float64, order="C").ravel()
         begin = np.arange(len(columns)) * n
         return begin, begin + n, np.tile(np.arange(n, dtype=np.int32), len(columns)), values
 

@@ -16,7 +16,8 @@ from .parts import Parts
 
 TINY = 2**16  # entries of A: compiling would take longer than all the rest
 _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
-_ROUNDS, _PASSES, _ENTRIES = 6, 10, 2**19  # of coordinate descent and Newton's; passes of the first, as entries of Q
+_ROUNDS = 6  # of coordinate descent and Newton's method
+_PASSES, _MOST, _ENTRIES = 10, 100, 2**19  # of the first descent: at least, at most, entries of Q that it reads
 Gram = Callable[[NDArray[Any]], NDArray[Any]]
 Metric: TypeAlias = "Matrix | ByColumns"
 
@@ -135,7 +136,7 @@ def _program(
             return v
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
-    first = max(_PASSES, _ENTRIES // Q.size)  # of a small Q many cost less than a call of Newton's
+    first = max(_PASSES, min(_MOST, _ENTRIES // Q.size))  # of a small Q many cost less than a call of Newton's
     for turn in range(_ROUNDS):
         passes = first << turn
         g = np.ascontiguousarray(_times(Q, v) - b)
