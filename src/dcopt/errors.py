@@ -111,8 +111,10 @@ def require_number(setting: str, value: Any, low: float, high: float = math.inf,
         except (OverflowError, TypeError, ValueError):
             v = math.nan
         good = math.isfinite(v) and (low < v if open_low else low <= v) and v <= high
-    left = "(" if open_low else "["
-    require(good, setting, value, f"a finite number in {left}{low:g}, {high:g}]")
+    where = f"in {'(' if open_low else '['}{low:g}, {high:g}]"
+    if high == math.inf:
+        where = f"{'>' if open_low else '>='} {low:g}"
+    require(good, setting, value, f"a finite number {where}")
 
 
 def require_count(setting: str, value: Any, low: int = 1) -> None:
@@ -124,14 +126,14 @@ def require_count(setting: str, value: Any, low: int = 1) -> None:
     require(good, setting, value, f"an integer >= {low}")
 
 
-def pick(kind: str, name: object, table: Iterable[str]) -> str:
-    """Look a name up, and say the nearest one when it is unknown."""
+def pick(kind: str, name: object, table: Iterable[str], more: str = "") -> str:
+    """Look a name up, and say the nearest one when it is unknown; `more`: what else would have done."""
     names = list(table)
     if isinstance(name, str) and name in names:
         return name
     near = nearest(str(name), names)
     hint = "known: " + ", ".join(sorted(names)) if near is None else f"did you mean {near!r}?"
-    raise BadSettings(kind, name, f"a registered name or an instance; {hint}")
+    raise BadSettings(kind, name, f"a known name{more and f' or {more}'}; {hint}")
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -238,14 +238,14 @@ METHODS: dict[str, Method] = {
 }
 
 
-def as_method(spec: str | Method | Estimator) -> Method:
+def as_method(spec: str | Method | Estimator, called: str = "method") -> Method:
     """A recipe from its name, or one that uses the given estimator with κ = L_f."""
     if isinstance(spec, Method):
         return spec
     if isinstance(spec, str):
-        return METHODS[pick("method", spec, METHODS)]
+        return METHODS[pick(called, spec, METHODS)]
     if isinstance(spec, type) or not all(hasattr(spec, verb) for verb in ("start", "step", "check")):
-        pick("method", spec, METHODS)  # says what is known
+        pick(called, spec, METHODS, "an estimator")  # says what is known
     estimator: Estimator = spec
     return Method(_name(estimator), lambda n: estimator, stream=estimator)
 

@@ -16,6 +16,7 @@ from .data import check
 from .draw import Draw
 from .errors import BadSettings, pick, require_number
 from .estimators import PAGE
+from .measures import MEASURES
 from .problem import Problem
 from .sums import LinearSum
 from .theory import Scene
@@ -159,12 +160,23 @@ def plan(
     make = {"certified": _certified, "practical": _practical, "paper": _printed}[mode]
     own = isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum)
     if own and measure == "gap" and setting == "finite-sum" and mode != "paper":
-        return replace(_in_own_metric(P, make, eps, _D0(P, D0, x0)), x0=x0)
+        return _at_start(replace(_in_own_metric(P, make, eps, _D0(P, D0, x0)), x0=x0))
     scene, known = _scene(P, P.constants)
     known += _D0(P, D0, x0)
     if setting == "online":
         known += _sigma(P, sigma, x0)
-    return replace(make(P, scene, known, eps, measure, setting), x0=x0)
+    return _at_start(replace(make(P, scene, known, eps, measure, setting), x0=x0))
+
+
+def _at_start(plan: Plan) -> Plan:
+    """With a remark where x0 is as good as what is planned for."""
+    P = plan.P
+    if not isinstance(P.f, LinearSum):
+        return plan
+    value = MEASURES[plan.measure](P, P.examine(check.point(plan.x0, P.shape, np.float64)))
+    if not value <= plan.eps:
+        return plan
+    return replace(plan, remarks=(*plan.remarks, f"the {plan.measure} at x0 is {value:.3g}: ε is met without a step"))
 
 
 def value_of(known: tuple[Known, ...], name: str) -> float:

@@ -44,7 +44,7 @@ def paragraph(plan: Plan) -> str:
     lines = [str(plan.P), textwrap.fill(text, 100), "", "Conditions"]
     lines += [f"  {condition}" for condition in plan.conditions] + [f"  {verdict}"]
     lines += [textwrap.fill(f"Remark: {remark}.", 100, subsequent_indent="  ") for remark in plan.remarks]
-    lines += ["", "Constants"]
+    lines += ["", f"Constants{' before η was added' if plan.eta else ''}"]
     for name, value, how in plan.constants:
         lines.append(f"  {name:8} {'∞' if value is None else f'{value:.6g}':>12}   {how}")
     return "\n".join(lines)

@@ -78,7 +78,8 @@ class Grams:
         self._sum = sum
         n, d = sum.a.shape
         self.exact = n * d * d <= _WHOLE
-        few = 0 if d <= _NARROW else d // 3 if self.exact else d // 2 if d <= _WIDE else d
+        self.whole = d <= _WIDE  # that of all columns may be kept
+        few = 0 if d <= _NARROW else d // 3 if self.exact else d // 2 if self.whole else d
         self._most = few  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
 

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli.shell import FAKE, Here, run
 
@@ -54,6 +55,23 @@ def test_plan_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert numbers["gradients"] == plan.gradients and numbers["violated"] == []
     assert [c["name"] for c in numbers["conditions"]] == [c.name for c in plan.conditions]
     assert numbers["compare"]["cheapest"] == plan.compare().cheapest.method
+
+
+def test_plan_reads_tables_too(tmp_path: Path, here: Here) -> None:
+    """The same numbers from CSV as from LIBSVM text, with rows of length 1 as well."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)).round(3), rng.integers(0, 2, 60)
+    lines = [",".join(map(str, [*x, label])) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "t.csv").write_text("a,b,c,label\n" + "\n".join(lines) + "\n")
+    dcopt.save_libsvm(tmp_path / "t.svm", X, y)
+    said: list[tuple[str, int]] = []
+    for more in ((), ("--normalize",)):
+        for name, target in (("t.csv", ("--target", "label")), ("t.svm", ())):
+            code, out, err = here.run("plan", str(tmp_path / name), "--eps", "0.1", "--json", *target, *more)
+            assert code == 0, err
+            numbers = json.loads(out)
+            said.append((f"{numbers['kappa']:.10e}", numbers["T"]))
+    assert said[0] == said[1] != said[2] == said[3]
 
 
 def test_plan_with_another_decomposition() -> None:

@@ -224,3 +224,20 @@ def test_a_plan_for_a_stream_estimates_what_is_not_given() -> None:
     result = dcopt.solve(P, plan, seed=0)
     assert result.steps == plan.T and result.certificate.at == "1024"
     assert result.certificate.value <= plan.eps
+
+
+def test_a_plan_says_where_there_is_nothing_to_do() -> None:
+    """The measure at x0, of the plan's own G, is a remark where it is at most ε; constants say which κ they are of."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    P = dcopt.erm(X, np.where(X[:, 0] > 0, 1, -1), "logistic", MCP(lam=0.01))
+    for measure in ("gap", "criticality"):
+        fine, coarse = (dcopt.plan(P, eps, measure) for eps in (1e-3, 1e3))  # type: ignore[arg-type]
+        assert not fine.remarks and len(coarse.remarks) == 1
+        value = getattr(dcopt.measures, measure)(coarse.P, np.zeros(4))
+        assert coarse.remarks[0] == f"the {measure} at x0 is {value:.3g}: ε is met without a step"
+        assert fine.eta == 0.0 and "\nConstants\n" in str(fine)
+    raised = dcopt.plan(dcopt.erm(X, np.where(X[:, 0] > 0, 1, -1), "logistic", MCP(lam=0.01), kappa=0.1), 1e-3)
+    assert raised.eta > 0.0 and "\nConstants before η was added\n" in str(raised)
+    there = dcopt.solve(P, "dca-local", tol=1e-9).x
+    assert dcopt.plan(P, 1e-3, x0=there).remarks

@@ -130,7 +130,10 @@ def datasets(
 @app.command()
 def plan(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(help="A data set's name, or a LIBSVM file.", autocompletion=names.datasets)],
+    data: Annotated[
+        str,
+        typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
+    ],
     eps: Annotated[float, typer.Option(help="The accuracy: E measure(x̂) ≤ eps.", rich_help_panel=PROMISE)],
     measure: Annotated[
         str, typer.Option(help="gap or criticality.", autocompletion=names.measures, rich_help_panel=PROMISE)
@@ -146,6 +149,9 @@ def plan(
     ] = "squared-sigmoid",
     penalty: Penalty = "zero",
     set: Settings = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
+    ] = None,
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Scale every row to norm 1.", rich_help_panel=PROBLEM)
     ] = False,
@@ -170,7 +176,7 @@ def plan(
     from .plan import explain
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
-    explain(context.obj, data, loss, penalty, set or [], normalize, compare, decomposition, **asked)
+    explain(context.obj, data, target, loss, penalty, set or [], normalize, compare, decomposition, **asked)
 
 
 @app.command()

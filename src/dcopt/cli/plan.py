@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..data.datasets import load_dataset, load_libsvm
 from ..errors import BadSettings, pick
 from ..plan import Plan, plan
 from ..problem import erm
 from ..regularizers import REGULARIZERS, Regularizer
-from .names import DATASETS, settings_of
+from .names import settings_of
+from .tables import Columns, read
 from .terminal import Terminal
 
 NUMBERS = "mode setting measure eps b_small p gamma kappa eta tau a T D0 gradients paper_gradients bytes output".split()
@@ -19,6 +19,7 @@ NUMBERS = "mode setting measure eps b_small p gamma kappa eta tau a T D0 gradien
 def explain(
     terminal: Terminal,
     data: str,
+    target: str | None,
     loss: str,
     penalty: str,
     settings: list[str],
@@ -28,10 +29,13 @@ def explain(
     **asked: Any,
 ) -> None:
     """The plan as prose, with the comparison of all methods behind it if asked; as JSON, its numbers."""
-    load = load_dataset if data in DATASETS else load_libsvm
-    X, y = load(data, normalize=normalize)
-    r = regularizer_with(penalty, settings)
-    chosen = plan(erm(X, y, loss, r, decomposition=decomposition), **asked)
+    found, r = read(data, Columns(target)), regularizer_with(penalty, settings)
+    X = found.X
+    if normalize:
+        from sklearn import preprocessing
+
+        X = preprocessing.normalize(X)
+    chosen = plan(erm(X, found.y, loss, r, decomposition=decomposition), **asked)
     table = chosen.compare() if compare else None
     numbers = {"data": data, "loss": loss, "penalty": repr(r), "decomposition": decomposition} | numbers_of(chosen)
     if table is not None:

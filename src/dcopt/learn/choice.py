@@ -26,7 +26,7 @@ def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Cho
     """The way to solve it, and what to fall back on where it ends without a certificate."""
     apart, small = separable(r), d <= _GRAM
     if solver != "auto":
-        name = as_method(solver).name
+        name = as_method(solver, "solver").name
         metric = "gram" if name in _EXACT and apart and small else "scalar"
         return [Choice(metric, name, "asked for")]
     convex = loss.curvature[0] >= 0.0

@@ -18,7 +18,7 @@ def penalty_of(
     spec: Any, groups: Any, unpenalized: Any, names: NDArray[Any] | None, d: int, classes: int
 ) -> Regularizer:
     """The penalty over d features: with its groups ("rows" where there are classes), and weight 0 on free features."""
-    r: Any = as_regularizer(spec)
+    r: Any = as_regularizer(spec, "penalty")
     has = {field.name for field in fields(r) if field.init} if is_dataclass(r) else set[str]()
     if is_dataclass(r):
         r = replace(r)  # type: ignore[type-var]  # what it computes once shall not be seen in the estimator's parameter

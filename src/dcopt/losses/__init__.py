@@ -35,7 +35,7 @@ LOSSES: dict[str, Loss] = {
 
 def loss(spec: str | Loss) -> Loss:
     """A loss by name, or the instance itself."""
-    return spec if isinstance(spec, Loss) else LOSSES[pick("loss", spec, LOSSES)]
+    return spec if isinstance(spec, Loss) else LOSSES[pick("loss", spec, LOSSES, "a Loss")]
 
 
 __all__ = [

@@ -46,9 +46,9 @@ REGULARIZERS: dict[str, Regularizer] = {  # name -> a sample: the laws run on it
 }
 
 
-def regularizer(spec: str | Regularizer) -> Regularizer:
-    """An instance as it is; a registered name as its sample."""
-    return spec if isinstance(spec, Regularizer) else REGULARIZERS[pick("regularizer", spec, REGULARIZERS)]
+def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regularizer:
+    """An instance as it is; a registered name as its sample. `called`: as who gave it calls it."""
+    return spec if isinstance(spec, Regularizer) else REGULARIZERS[pick(called, spec, REGULARIZERS, "a Regularizer")]
 
 
 __all__ = [

@@ -29,6 +29,7 @@ _EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f 
 _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
 _FOLLOWED, _CLOSE = 8, 1e-3  # steps that are made without a look at F, and a change of the last that ends them
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
+_ALMOST = 0.9  # of all columns have to leave 0
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -139,7 +140,7 @@ class Local:
             Q = _curvature(f, f.loss, z, columns)
         mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
         Q[np.diag_indices(len(Q))] += mu
-        return Matrix(Q, mu, math.prod(f.a.shape) <= TINY)
+        return Matrix(Q, mu, math.prod(f.a.shape) <= TINY, f.grams is not None)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
@@ -183,7 +184,7 @@ class Local:
         new = np.flatnonzero((off > 0.0) & ~there)
         if f.grams is not None and self.P.r.L2 == 0.0:  # the program on all columns is the problem
             many = 2 * len(new) > d and not full and 2 * entries <= d * d and entries <= _ENTRIES
-            if f.grams.exact or many:
+            if f.grams.exact or many or (f.grams.whole and full and len(new) > _ALMOST * d):
                 return np.arange(d)
         most = self.most
         if most is None:

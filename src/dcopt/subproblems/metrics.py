@@ -29,12 +29,14 @@ class Matrix:
     Q: NDArray[np.float64]
     mu: float  # Q ⪰ μI
     tiny: bool = False
+    same: bool = False  # at every x: a program that is solved to the end leaves little to do
 
     def program(
         self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tau: float = 1.0
     ) -> NDArray[np.float64]:
         """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
-        return _program(self.Q if tau == 1.0 else tau * self.Q, x, u, p, tol, self.tiny)
+        first = _PASSES if self.same else max(_PASSES, min(_MOST, _ENTRIES // self.Q.size))
+        return _program(self.Q if tau == 1.0 else tau * self.Q, x, u, p, tol, self.tiny, first)
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
@@ -122,12 +124,15 @@ def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 
 
 def _program(
-    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool
+    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
 ) -> NDArray[np.float64]:
-    """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first."""
+    """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first.
+
+    Of a small Q many passes cost less than a call of Newton's method, which comes nearer than tol asks for.
+    """
     if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
         c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
-        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol, tiny).reshape(x.shape)
+        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol, tiny, first).reshape(x.shape)
     b = _times(Q, x) + u
     v = np.array(x, order="C")
     if tiny and len(x) <= SMALL and not p.rows:
@@ -136,7 +141,6 @@ def _program(
             return v
     Q = np.ascontiguousarray(Q)
     Q.flags.writeable = False  # the type that is compiled
-    first = max(_PASSES, min(_MOST, _ENTRIES // Q.size))  # of a small Q many cost less than a call of Newton's
     for turn in range(_ROUNDS):
         passes = first << turn
         g = np.ascontiguousarray(_times(Q, v) - b)
