@@ -111,10 +111,10 @@ def require_number(setting: str, value: Any, low: float, high: float = math.inf,
         except (OverflowError, TypeError, ValueError):
             v = math.nan
         good = math.isfinite(v) and (low < v if open_low else low <= v) and v <= high
-    where = f"in {'(' if open_low else '['}{low:g}, {high:g}]"
+    where = f" in {'(' if open_low else '['}{low:g}, {high:g}]"
     if high == math.inf:
-        where = f"{'>' if open_low else '>='} {low:g}"
-    require(good, setting, value, f"a finite number {where}")
+        where = "" if low == -math.inf else f" {'>' if open_low else '>='} {low:g}"
+    require(good, setting, value, f"a finite number{where}")
 
 
 def require_count(setting: str, value: Any, low: int = 1) -> None:

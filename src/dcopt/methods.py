@@ -238,14 +238,14 @@ METHODS: dict[str, Method] = {
 }
 
 
-def as_method(spec: str | Method | Estimator, called: str = "method") -> Method:
+def as_method(spec: str | Method | Estimator) -> Method:
     """A recipe from its name, or one that uses the given estimator with κ = L_f."""
     if isinstance(spec, Method):
         return spec
     if isinstance(spec, str):
-        return METHODS[pick(called, spec, METHODS)]
+        return METHODS[pick("method", spec, METHODS, "an estimator")]
     if isinstance(spec, type) or not all(hasattr(spec, verb) for verb in ("start", "step", "check")):
-        pick(called, spec, METHODS, "an estimator")  # says what is known
+        pick("method", spec, METHODS, "an estimator")  # says what is known
     estimator: Estimator = spec
     return Method(_name(estimator), lambda n: estimator, stream=estimator)
 
@@ -254,7 +254,7 @@ def resolve(spec: str | Method | Estimator, P: Problem) -> tuple[Method, tuple[s
     """The recipe, and what "auto" took for this problem and why."""
     if not (isinstance(spec, str) and spec == AUTO):
         if isinstance(spec, str):
-            pick("method", spec, (*METHODS, AUTO))
+            pick("method", spec, (*METHODS, AUTO), "an estimator")
         return as_method(spec), ()
     name, why = _automatic(P)
     return METHODS[name], (f"auto took {name}: {why}",)

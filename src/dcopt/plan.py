@@ -18,6 +18,7 @@ from .errors import BadSettings, pick, require_number
 from .estimators import PAGE
 from .measures import MEASURES
 from .problem import Problem
+from .solve import first_state
 from .sums import LinearSum
 from .theory import Scene
 
@@ -173,7 +174,7 @@ def _at_start(plan: Plan) -> Plan:
     P = plan.P
     if not isinstance(P.f, LinearSum):
         return plan
-    value = MEASURES[plan.measure](P, P.examine(check.point(plan.x0, P.shape, np.float64)))
+    value = MEASURES[plan.measure](P, P.examine(np.asarray(first_state(P, plan.x0).x, np.float64)))
     if not value <= plan.eps:
         return plan
     return replace(plan, remarks=(*plan.remarks, f"the {plan.measure} at x0 is {value:.3g}: ε is met without a step"))

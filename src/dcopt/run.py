@@ -148,8 +148,9 @@ class Run:
         return False
 
     def _known(self) -> bool:
-        """Whether the method has looked at x with all components: then a check costs nothing."""
-        return self.looks and self.P.f.recent.knows(self.state.x) is not None  # type: ignore[union-attr]  # `looks` says so
+        """Whether the method has looked at x with all components, in float64: then a check costs nothing."""
+        x = self.state.x
+        return self.looks and x.dtype == np.float64 and self.P.f.recent.knows(x) is not None  # type: ignore[union-attr]
 
     def _check(self, size: int) -> None:
         self._next_check = self.passes + _CHECK_EVERY * (1 if self.P.n is not None else size)

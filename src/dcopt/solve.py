@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from .data import check
 from .draw import as_seed
-from .errors import BadInput, BadSettings, OutOfData
+from .errors import BadInput, BadSettings, OutOfData, require
 from .estimators import Estimator
 from .job import Job, Observer, Told, are_observers, is_problem
 from .loop import dca
@@ -112,8 +112,9 @@ def solve(
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
     tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
-    settle : at tol go on as long as a step lowers the measure tenfold, down to 1e-4 tol: near its end "dca-local"
-        squares what is left with every step, and on small data a step costs next to nothing. Estimators do
+    settle : at tol go on, by a step or as long as each lowers the measure tenfold, down to 1e-4 tol, where looks at F
+        are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with
+        every step, which costs next to nothing there. Estimators do; a checkpoint keeps it
     x0 : the start; by default 0, and for "auto" a step of f alone from 0 where the penalty is concave and that is lower
         (of small data, and then for "dca-local" too, the best of three such starts after six steps each, which are
         counted as passes and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or
@@ -143,7 +144,8 @@ def solve(
         P, measure = method.P, measure or method.measure
         method = method.estimator
     measure, output = measure or "gap", output or "last"
-    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, bool(settle))
+    require(isinstance(settle, bool), "settle", settle, "True or False")
+    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle)
     rule = told.rule(P, stop)
     are_observers(callbacks)
     seed = as_seed(seed)

@@ -72,6 +72,14 @@ def test_plan_reads_tables_too(tmp_path: Path, here: Here) -> None:
             numbers = json.loads(out)
             said.append((f"{numbers['kappa']:.10e}", numbers["T"]))
     assert said[0] == said[1] != said[2] == said[3]
+    words = ("plan", str(tmp_path / "t.csv"), "--eps", "0.1")
+    code, _, err = here.run(*words, "--target", "lable")
+    assert code == 1 and "did you mean 'label'?" in err
+    (tmp_path / "t.csv").write_text("a,word,label\n" + "".join(f"{i},w{i},{'yn'[i % 2]}\n" for i in range(8)))
+    code, _, err = here.run(*words, "--target", "label")
+    assert code == 1 and "word: 'w0' is not a number; --drop leaves a column out" in err
+    code, out, err = here.run(*words, "--target", "label", "--drop", "word")
+    assert code == 0 and "N = 8" in out, err
 
 
 def test_plan_with_another_decomposition() -> None:

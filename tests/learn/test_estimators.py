@@ -246,6 +246,25 @@ def test_names_need_columns_with_names():
         dcopt.DCClassifier(penalty="nonnegative", lam=0.1).fit(X, y)
 
 
+def test_refusals_call_settings_by_their_names():
+    """As the user wrote them, and with what would have done."""
+    X, y = two_classes()
+    for settings, said in (
+        ({"penalty": "scat"}, r"penalty.*a known name or a Regularizer; did you mean 'scad'\?"),
+        ({"solver": "dca-pag"}, r"solver.*a known name; did you mean 'dca-page'\?"),
+        ({"solver": "nothing"}, r"solver.*known: auto, "),
+        ({"measure": "gaps"}, r"measure.*a known name; did you mean 'gap'\?"),
+        ({"tol": -1.0}, r"tol.*a finite number >= 0"),
+    ):
+        with pytest.raises(BadSettings, match=said):
+            dcopt.DCClassifier(**settings).fit(X, y)
+    with pytest.raises(BadSettings, match=r"a: 'x'.*a finite number$|a finite number$"):
+        dcopt.losses.SmoothedHinge(a="x")
+    for many, said in ((3, r"3 classes \(0, 1, 2\)"), (7, r"7 classes \(0, 1, 2, 3, 4, …\)")):
+        with pytest.raises(BadInput, match=said):
+            dcopt.erm(np.eye(many), np.arange(many), "logistic")
+
+
 def test_groups_enter_together():
     X, y = numbers()
     model = dcopt.DCRegressor(penalty="mcp", lam=0.3, groups=[[0, 5], [1, 2, 3]], unpenalized=[7]).fit(X, y)

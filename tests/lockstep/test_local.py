@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, random
 import dcopt
 from dcopt.convex import least_squares
 from dcopt.data.check import as_rows
-from dcopt.errors import CannotSolve
+from dcopt.errors import BadSettings, CannotSolve
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, ElasticNet, Exponential, Nonnegative, TopK, Zero
 from dcopt.subproblems import cd
 
@@ -177,6 +177,7 @@ def test_columns_are_those_of_the_matrix(kind: str) -> None:
         out = np.zeros((30, len(columns)))
         for j in range(len(columns)):
             out[rows[begin[j] : end[j]], j] = values[begin[j] : end[j]]
+            assert np.all(np.diff(rows[begin[j] : end[j]]) > 0)  # a column with 30 entries has one in each row
         assert np.array_equal(out, X[:, columns]) and a.count(columns) == np.sum(end - begin)
 
 
@@ -353,7 +354,7 @@ def test_runs_on_one_problem_in_several_threads_do_not_see_each_other() -> None:
     assert run(looks_elsewhere)[1].checks > alone[1].checks  # in the same thread it is seen
 
 
-def test_settling_takes_the_step_that_squares_what_is_left() -> None:
+def test_settling_takes_the_step_that_squares_what_is_left(tmp_path: Any) -> None:
     """tol is where solve ends by itself; with settle it goes on as long as steps pay."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 10))
@@ -363,6 +364,57 @@ def test_settling_takes_the_step_that_squares_what_is_left() -> None:
     assert all(r.status.name == "CONVERGED" and r.certificate.tol == 1e-3 for r in ends)
     assert ends[0].steps < ends[1].steps
     assert ends[1].certificate.value < 1e-2 * ends[0].certificate.value
+    path = tmp_path / "run"
+    cut = dcopt.solve(P, "dca-local", settle=True, checkpoint=path, steps=2, seed=0, **settings)
+    assert cut.steps == 2
+    assert dcopt.resume(path, P, steps=100).x.tobytes() == ends[1].x.tobytes()
+    with pytest.raises(BadSettings, match="settle"):
+        dcopt.solve(P, "dca-local", settle="no", **settings)
+
+
+def test_a_check_in_float32_is_paid_for() -> None:
+    """A certificate is of float64: what a method has seen in float32 is not it."""
+    X, y = data()
+    spent = []
+    for dtype in (np.float64, np.float32):
+        P = dcopt.erm(X.astype(dtype), y, "logistic", L1(lam=0.01))
+        res = dcopt.solve(P, "dca-local", tol=1e-4, measure="criticality", x0=np.zeros(12), trace=None)
+        assert res.status.name == "CONVERGED"
+        spent.append(res.spent.checks)
+    assert spent[0] == P.n < spent[1]  # the certificate alone; and the checks before it
+
+
+def test_nearly_all_dense_columns_are_taken_at_once() -> None:
+    """Their Gram matrix will be needed: a lasso of small λ does not grow its set of columns step by step."""
+    from dcopt.subproblems.local import Local
+    from dcopt.subproblems.metrics import distances
+    from dcopt.subproblems.parts import parts
+
+    rng, d = np.random.default_rng(0), 400
+    X = rng.normal(size=(8000, d))
+    y = X @ rng.normal(size=d) + rng.normal(size=8000)
+
+    def first(lam: float, r: Any = L1) -> int:
+        P = dcopt.erm(X, y, "squared", r(lam=lam))
+        assert P.f.grams is not None and not P.f.grams.exact
+        x, u = np.zeros((d, 1)), -P.f.all().grad(np.zeros(d))[:, None]
+        return len(Local(P)._columns(P.f, x, distances(u, x, parts(P.r, (d,)))))
+
+    assert first(1e-3) == d and first(0.5) == first(1e-3, MCP) == 128
+    res = dcopt.solve(dcopt.erm(X, y, "squared", L1(lam=1e-3)), "dca-local", tol=1e-6, measure="criticality")
+    assert res.status.name == "CONVERGED"
+
+
+def test_of_columns_that_are_alike_the_first_are_taken() -> None:
+    """Ties at the cut are broken by number: the same columns on every machine."""
+    from dcopt.subproblems.local import Local
+
+    X = np.ones((300, 400))
+    P = dcopt.erm(X, np.where(np.arange(300) % 3, 1, -1), "logistic", MCP(lam=0.01))
+    off = np.full(400, 0.5)
+    off[[7, 399]] = 1.0
+    taken = Local(P)._columns(P.f, np.zeros((400, 1)), off)
+    assert taken.tolist() == [*range(127), 399]
 
 
 def test_a_solved_problem_is_pickled_without_what_it_remembers(tmp_path: Any) -> None:

@@ -15,7 +15,7 @@ HELP = """Stochastic difference-of-convex optimization.
 Start here:
   dcopt datasets                         what data there is, and where
   dcopt fit breast_cancer --standardize  a sparse model, lam by cross-validation
-  dcopt plan breast_cancer --eps 0.1     what the theory promises for it
+  dcopt plan breast_cancer --eps 1e-5    what the theory promises for it
   dcopt reproduce --quick                the paper's experiments, small
 """
 AFTER = """--quiet, --json and --debug are understood after the command, too.
@@ -65,6 +65,14 @@ Settings = Annotated[
         autocompletion=names.settings,
         rich_help_panel=PROBLEM,
     ),
+]
+
+
+Target = Annotated[
+    str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)
 ]
 
 
@@ -149,9 +157,8 @@ def plan(
     ] = "squared-sigmoid",
     penalty: Penalty = "zero",
     set: Settings = None,
-    target: Annotated[
-        str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
-    ] = None,
+    target: Target = None,
+    drop: Drop = None,
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Scale every row to norm 1.", rich_help_panel=PROBLEM)
     ] = False,
@@ -169,14 +176,16 @@ def plan(
 
     \b
     Examples:
-      dcopt plan breast_cancer --normalize --eps 0.1
+      dcopt plan breast_cancer --normalize --eps 1e-3
       dcopt plan a9a --normalize --penalty exponential --set lam=3e-5 --eps 1e-3
-      dcopt plan mine.svm --loss logistic --penalty scad --eps 0.01 --compare
+      dcopt plan houses.csv --target sold --loss logistic --penalty scad --eps 1e-3 --compare
     """
     from .plan import explain
+    from .tables import Columns
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
-    explain(context.obj, data, target, loss, penalty, set or [], normalize, compare, decomposition, **asked)
+    wanted = Columns(target, tuple(drop or ()))
+    explain(context.obj, data, wanted, loss, penalty, set or [], normalize, compare, decomposition, **asked)
 
 
 @app.command()
@@ -186,12 +195,8 @@ def fit(
         str,
         typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
     ],
-    target: Annotated[
-        str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)
-    ] = None,
+    target: Target = None,
+    drop: Drop = None,
     standardize: Annotated[
         bool, typer.Option("--standardize", help="Fit columns of deviation 1.", rich_help_panel=DATA)
     ] = False,

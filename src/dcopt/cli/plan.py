@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..data.parsed import scaled_rows
 from ..errors import BadSettings, pick
 from ..plan import Plan, plan
 from ..problem import erm
@@ -19,7 +20,7 @@ NUMBERS = "mode setting measure eps b_small p gamma kappa eta tau a T D0 gradien
 def explain(
     terminal: Terminal,
     data: str,
-    target: str | None,
+    wanted: Columns,
     loss: str,
     penalty: str,
     settings: list[str],
@@ -29,12 +30,8 @@ def explain(
     **asked: Any,
 ) -> None:
     """The plan as prose, with the comparison of all methods behind it if asked; as JSON, its numbers."""
-    found, r = read(data, Columns(target)), regularizer_with(penalty, settings)
-    X = found.X
-    if normalize:
-        from sklearn import preprocessing
-
-        X = preprocessing.normalize(X)
+    found, r = read(data, wanted), regularizer_with(penalty, settings)
+    X = scaled_rows(found.X) if normalize else found.X
     chosen = plan(erm(X, found.y, loss, r, decomposition=decomposition), **asked)
     table = chosen.compare() if compare else None
     numbers = {"data": data, "loss": loss, "penalty": repr(r), "decomposition": decomposition} | numbers_of(chosen)

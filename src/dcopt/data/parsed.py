@@ -45,9 +45,12 @@ def too_many(largest: int) -> str:
 
 
 def scaled_rows(X: Any) -> Any:
-    """A copy with ‖a_i‖ = 1, empty rows as they are: SciPy's sums, which are scikit-learn's bit for bit."""
-    norms = np.sqrt(X.multiply(X) @ np.ones(X.shape[1]))
+    """A copy with ‖a_i‖ = 1, empty rows as they are: NumPy's and SciPy's sums, scikit-learn's bit for bit."""
+    dense = isinstance(X, np.ndarray)
+    norms = np.sqrt(np.einsum("ij,ij->i", X, X) if dense else X.multiply(X) @ np.ones(X.shape[1]))
     norms[norms == 0.0] = 1.0
+    if dense:
+        return X / norms[:, None]
     scaled = X.copy()
     scaled.data /= np.repeat(norms, np.diff(X.indptr))
     return scaled

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..errors import pick
 from ..losses import Loss
-from ..methods import as_method
+from ..methods import AUTO, METHODS
 from ..regularizers import Regularizer
 from ..subproblems.parts import separable
 
@@ -25,8 +26,8 @@ class Choice(NamedTuple):
 def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Choice]:
     """The way to solve it, and what to fall back on where it ends without a certificate."""
     apart, small = separable(r), d <= _GRAM
-    if solver != "auto":
-        name = as_method(solver, "solver").name
+    if solver != AUTO:
+        name = pick("solver", solver, (AUTO, *METHODS))
         metric = "gram" if name in _EXACT and apart and small else "scalar"
         return [Choice(metric, name, "asked for")]
     convex = loss.curvature[0] >= 0.0

@@ -38,7 +38,7 @@ def choose(G: Convex, r: Regularizer) -> Solver:
 def subsolver(spec: str | Subsolver) -> Subsolver:
     """A registered name, or a callable (G, r, y, warm, tol) -> Inner as it is."""
     if isinstance(spec, str):
-        return SUBPROBLEMS[pick("subsolver", spec, SUBPROBLEMS)]
+        return SUBPROBLEMS[pick("subsolver", spec, SUBPROBLEMS, "a callable")]
     require(callable(spec), "subsolver", spec, "a registered name or a callable (G, r, y, warm, tol) -> Inner")
     return spec
 

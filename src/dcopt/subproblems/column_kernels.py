@@ -1,6 +1,7 @@
 """Coordinate descent on columns of A, compiled: where a pass over their entries costs less than one over AᵀA.
 
-The columns come as begin, end, rows and values: entries begin_j ≤ e < end_j, of any superset of them.
+The columns come as begin, end, rows and values: entries begin_j ≤ e < end_j, of any superset of them, in the order of
+the rows and each row at most once.
 """
 
 from __future__ import annotations

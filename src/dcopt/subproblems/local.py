@@ -99,7 +99,7 @@ class Local:
         for looks, (tau, step, square) in enumerate(islice(trials, self.trials), 1):
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
-            trial = v.reshape(shape).astype(warm.dtype)
+            trial = v.reshape(shape).astype(warm.dtype, copy=False)
             there, cost = f.recent.at(trial), Cost(looks * f.n, looks * f.n)
             value = there.value + self.P.r.value(trial)
             if np.isnan(value):
@@ -175,12 +175,13 @@ class Local:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first.
 
         Where there are many, their Gram matrix must not cost much more than the look at all of them: k² ≈ 16 d where
-        every entry is stored.
+        every entry is stored. All columns, whatever `most` is, where r2 = 0, the curvature is the same everywhere, and
+        their Gram matrix is cheap or will be needed.
         """
         d, a = len(x), f.a
         entries = getattr(a, "entries", f.n * d)
         full = 2 * entries > f.n * d
-        there = np.any(x != 0.0, axis=1)
+        there = x[:, 0] != 0.0 if x.shape[1] == 1 else np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
         if f.grams is not None and self.P.r.L2 == 0.0:  # the program on all columns is the problem
             many = 2 * len(new) > d and not full and 2 * entries <= d * d and entries <= _ENTRIES
@@ -191,7 +192,10 @@ class Local:
             most = max(SMALL, 4 * math.isqrt(d)) if full else max(500, d // 8)
         room = max(most, int(there.sum()))
         if len(new) > room:
-            new = new[np.argpartition(-off[new], room)[:room]]
+            size = off[new]
+            least = np.partition(size, -room)[-room]  # ties go to the first ones, not to a machine's own choice
+            worse = size > least
+            new = np.concatenate((new[worse], new[size == least][: room - int(worse.sum())]))
         there[new] = True
         return np.flatnonzero(there)
 

@@ -51,12 +51,15 @@ class Matrix:
                 M = Q.copy() if E is None else Q - theta * E
                 M[np.diag_indices(len(M))] -= theta * diagonal
                 if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and positive(M):
-                    return replace(self, Q=M)
+                    return replace(self, Q=M, same=False)
         return self
 
 
 class Columns(NamedTuple):
-    """Some columns of A: the entries begin_j ≤ e < end_j belong to the j-th of them, each with its row and value."""
+    """Some columns of A: the entries begin_j ≤ e < end_j belong to the j-th of them, each with its row and value.
+
+    The rows of a column are in order, each at most once: one with as many entries as A has rows has one in each.
+    """
 
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -91,9 +94,9 @@ class ByColumns:
 
     def program(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
         """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, with W A (v − x) kept up to date"""
-        v, c, m, low, high = (np.array(part, order="C") for part in (x, *p[:4]))
-        arrays = *self.a, self.weights, self.h, self.ridge
-        column_kernels().descend_columns(*arrays, np.ascontiguousarray(x), u, v, c, m, low, high, self.passes, tol)
+        x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
+        arrays, v = (*self.a, self.weights, self.h, self.ridge), x.copy()
+        column_kernels().descend_columns(*arrays, x, u, v, c, m, low, high, self.passes, tol)
         return v
 
     def square(self, step: NDArray[Any]) -> float:
