@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -67,11 +68,16 @@ class Local:
         assert isinstance(self.P.f, LinearSum)
         return replace(self, nested=None, f=self.nested.sum(self.P.f, draw))
 
+    @cached_property
+    def _parts(self) -> Parts:
+        """Those of r1, the same for every step."""
+        return parts(self.P.r, self.P.shape)
+
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         f = self.P.f if self.f is None else self.f
         assert isinstance(f, LinearSum)
         u = np.asarray(y - G.grad(warm), np.float64)  # w − ∇f(x)
-        p, shape = parts(r, warm.shape), warm.shape
+        p, shape = self._parts if r is self.P.r else parts(r, warm.shape), warm.shape
         x = np.array(warm, np.float64).reshape(p.c.shape)
         u = u.reshape(x.shape)
         off = distances(u, x, p)
