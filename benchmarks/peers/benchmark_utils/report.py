@@ -89,7 +89,7 @@ def _table(group: dict[tuple, dict[str, Ending]]) -> list[str]:
             first = _fastest(among)
             if own.seconds is not None and first is not None:
                 values.append(own.seconds / among[first].seconds)
-        alone += own.seconds is not None and fastest is None
+        alone += own.seconds is not None and bool(peers) and fastest is None
         beaten += own.seconds is None and fastest is not None
         quick = _fastest(skglm)
         no = ", ".join(f"{name} ({_why(e)})" for name, e in peers.items() if e.seconds is None)
