@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from . import theory
-from .constants import Constants
 from .convex import Majorizer
-from .data import check
-from .draw import Draw
 from .errors import BadSettings, pick, require_number
 from .estimators import PAGE
+from .known import OWN, Known, deviation, scene_of, start_value, value_of
 from .measures import MEASURES
 from .problem import Problem
 from .solve import first_state
@@ -26,15 +24,6 @@ if TYPE_CHECKING:
     from .compare import Comparison
 
 Measure: TypeAlias = Literal["gap", "criticality"]
-_SAMPLE = 1024  # components for an estimate of sigma
-
-
-class Known(NamedTuple):
-    """A constant and how it was obtained."""
-
-    name: str
-    value: float | None
-    how: str
 
 
 class Condition(NamedTuple):
@@ -161,11 +150,11 @@ def plan(
     make = {"certified": _certified, "practical": _practical, "paper": _printed}[mode]
     own = isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum)
     if own and measure == "gap" and setting == "finite-sum" and mode != "paper":
-        return _at_start(replace(_in_own_metric(P, make, eps, _D0(P, D0, x0)), x0=x0))
-    scene, known = _scene(P, P.constants)
-    known += _D0(P, D0, x0)
+        return _at_start(replace(_in_own_metric(P, make, eps, start_value(P, D0, x0)), x0=x0))
+    scene, known = scene_of(P, P.constants)
+    known += start_value(P, D0, x0)
     if setting == "online":
-        known += _sigma(P, sigma, x0)
+        known += deviation(P, sigma, x0)
     return _at_start(replace(make(P, scene, known, eps, measure, setting), x0=x0))
 
 
@@ -180,10 +169,6 @@ def _at_start(plan: Plan) -> Plan:
     return replace(plan, remarks=(*plan.remarks, f"the {plan.measure} at x0 is {value:.3g}: ε is met without a step"))
 
 
-def value_of(known: tuple[Known, ...], name: str) -> float:
-    return next(k.value for k in known if k.name == name and k.value is not None)
-
-
 # ---- the three modes
 
 
@@ -193,7 +178,7 @@ def _in_own_metric(P: Problem, make: Callable[..., Plan], eps: float, D0: tuple[
     b_small = theory.root(P.f.n)
     P = replace(P, G=P.G.steady(P.f, theory.spread(1.0 / b_small, b_small)))  # as dca-page takes it
     assert isinstance(P.G, Majorizer) and P.own_constants is not None
-    scene, known = _scene(P, P.own_constants, _OWN)
+    scene, known = scene_of(P, P.own_constants, OWN)
     remark = "the gap is that of G = τ/2 ⟨x, Qx⟩, and the theorem is taken in the metric of Q, where κ is τ"
     return replace(make(P, scene, known + D0, eps, "gap", "finite-sum"), P=P, tau=P.G.tau, remarks=(remark,))
 
@@ -287,83 +272,3 @@ def _plan(
     return Plan(
         P, mode, setting, measure, eps, known, conditions, remarks, b, o.b_small, o.p, o.gamma, kappa, eta, a, o.T, D0
     )
-
-
-# ---- the constants
-
-
-_ORIGIN = {
-    "rho_phi": "strong convexity of G plus that of r1",
-    "rho_H": "κ − L̄",
-    "L_H": "κ + m_f",
-    "L": "κ + the largest negative curvature of any f_i",
-    "L_v": "Lanczos on the rows, rounded up by 1e-6",
-    "L_r2": "from r",
-}
-_OWN = {
-    "rho_phi": "τ, plus what r1 has of it in the metric of Q",
-    "rho_H": "τ − L̄, L̄ = sup φ'' / sup|φ''| in the metric of Q",
-    "L_H": "τ + m_f, m_f = −inf φ'' / sup|φ''|",
-    "L": "√(L_H² + L_v²)",
-    "L_v": "the largest eigenvalue of the rows in the metric of Q",
-    "L_r2": "from r, over the least eigenvalue of Q",
-}
-
-
-def _scene(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tuple[Scene, tuple[Known, ...]]:
-    if P.n is None:
-        origin = origin | {"L_v": c.how}
-    known = []
-    for name, how in origin.items():
-        value = getattr(c, name)
-        if value is None and name != "L_r2":
-            raise BadSettings(f"H.{name}", None, "a number: the planner needs it, and cannot compute it for this H")
-        if value is not None and not math.isfinite(value):
-            raise BadSettings(name, value, "a finite number")
-        given = origin is not _OWN and c.smoothness is None and name not in ("rho_phi", "L_r2")
-        known.append(Known(name, value, "given with H" if given else how))
-    if c.smoothness is not None:
-        s = c.smoothness
-        known += [Known("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
-        known += [Known("Lbar", s.Lbar, origin["L_v"]), Known("m_f", s.m_f, origin["L_v"])]
-    assert c.L_H is not None and c.L is not None and c.L_v is not None
-    n = math.inf if P.n is None else float(P.n)
-    return Scene(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(known)
-
-
-def _D0(P: Problem, D0: float | None, x0: Any) -> tuple[Known, ...]:
-    if D0 is not None:
-        require_number("D0", D0, 0.0)
-        return (Known("D0", float(D0), "given"),)
-    low = P.lower_bound
-    if low is None:
-        raise BadSettings("D0", None, "a bound on F(x0) − inf F: it is not known for this problem")
-    F = P.examine(check.point(x0, P.shape, P.dtype)).F
-    seen = "" if P.n is not None else f" (on {P.known.n} held-out samples)"
-    return (Known("D0", F - low, f"F(x0) = {F:.6g}{seen} minus the lower bound {low:g}"),)
-
-
-def _sigma(P: Problem, sigma: float | None, x0: Any) -> tuple[Known, ...]:
-    if sigma is not None:
-        require_number("sigma", sigma, 0.0)
-        return (Known("sigma", float(sigma), "given"),)
-    f = P.known  # the sum itself, or what is held out of a stream
-    if P.f is None or not isinstance(f, LinearSum):
-        raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
-    x = check.point(x0, P.shape, P.dtype)
-    m = min(_SAMPLE, f.n)
-    squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))
-    value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
-    spread = error / (2 * value) if value else 0.0  # of σ, by the delta method
-    return (Known("sigma", value + 2 * spread, f"estimated at x0 from {m} components: {value:.4g} ± {spread:.2g}"),)
-
-
-def gradient_squares(f: LinearSum, x: Any, rows: Any) -> Any:
-    """‖∇f_i(x) − ∇f(x)‖² for the given rows, from slopes and row norms alone."""
-    batch = f.take(rows)
-    s = np.asarray(batch.all().slopes(x), np.float64).reshape(len(rows), -1)
-    mean = np.asarray(batch.all().grad(x), np.float64)
-    norms = np.asarray(batch.a.norms2(), np.float64)
-    cross = np.asarray(batch.a.dot(mean), np.float64).reshape(len(rows), -1)
-    squares = (s**2).sum(axis=1) * norms - 2 * (s * cross).sum(axis=1) + (mean**2).sum()
-    return np.maximum(squares, 0.0)

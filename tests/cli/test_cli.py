@@ -72,6 +72,8 @@ def test_plan_reads_tables_too(tmp_path: Path, here: Here) -> None:
             numbers = json.loads(out)
             said.append((f"{numbers['kappa']:.10e}", numbers["T"]))
     assert said[0] == said[1] != said[2] == said[3]
+    code, _, err = here.run("plan", str(tmp_path / "t.svm"), "--eps", "0.1", "--drop", "a")
+    assert code == 1 and "no --drop: the columns of LIBSVM text have no names" in err
     words = ("plan", str(tmp_path / "t.csv"), "--eps", "0.1")
     code, _, err = here.run(*words, "--target", "lable")
     assert code == 1 and "did you mean 'label'?" in err

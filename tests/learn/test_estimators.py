@@ -258,7 +258,7 @@ def test_refusals_call_settings_by_their_names():
     ):
         with pytest.raises(BadSettings, match=said):
             dcopt.DCClassifier(**settings).fit(X, y)
-    with pytest.raises(BadSettings, match=r"a: 'x'.*a finite number$|a finite number$"):
+    with pytest.raises(BadSettings, match="a finite number$"):
         dcopt.losses.SmoothedHinge(a="x")
     for many, said in ((3, r"3 classes \(0, 1, 2\)"), (7, r"7 classes \(0, 1, 2, 3, 4, …\)")):
         with pytest.raises(BadInput, match=said):

@@ -241,3 +241,14 @@ def test_a_plan_says_where_there_is_nothing_to_do() -> None:
     assert raised.eta > 0.0 and "\nConstants before η was added\n" in str(raised)
     there = dcopt.solve(P, "dca-local", tol=1e-9).x
     assert dcopt.plan(P, 1e-3, x0=there).remarks
+
+
+def test_a_plan_begins_where_solve_does() -> None:
+    """0 is not in the simplex: F(x0) is that of the point of the domain nearest to it."""
+    from dcopt.regularizers import Simplex
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    P = dcopt.erm(X, np.where(X[:, 0] > 0, 1, -1), "logistic", Simplex())
+    plan = dcopt.plan(P, 1e-2)
+    assert plan.D0 == pytest.approx(P.value(np.full(4, 0.25)), rel=1e-12)

@@ -63,6 +63,8 @@ def read(source: str, wanted: Columns = Columns()) -> Data:  # noqa: B008  # it 
     if source in DATASETS or end not in (".csv", ".tsv", ".parquet", ".pq"):
         if wanted.target is not None and wanted.must:
             raise BadSettings("target", wanted.target, "no --target: every line of LIBSVM text begins with its own")
+        if wanted.drop:
+            raise BadSettings("drop", ", ".join(wanted.drop), "no --drop: the columns of LIBSVM text have no names")
         return _named(source, wanted) if source in DATASETS else _libsvm(source, wanted)
     return _csv(source, wanted) if end in (".csv", ".tsv") else _parquet(source, wanted)
 

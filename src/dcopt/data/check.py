@@ -117,7 +117,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
         raise BadInput("y", f"1 class ({classes[0]}): at least 2 are needed")
     if kind == "binary":
         if len(classes) > 2:
-            shown = ", ".join([*(str(c) for c in classes[:5]), *["…"][: len(classes) > 5]])
+            shown = ", ".join(map(str, classes[:5])) + (", …" if len(classes) > 5 else "")
             raise BadInput("y", f'{len(classes)} classes ({shown}): this loss takes two; use loss="softmax"')
         return (2 * codes - 1).astype(dtype), classes
     return codes.astype(np.int64), classes
