@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -30,6 +31,8 @@ from .store.fingerprint import fingerprint
 from .store.keeper import Keeper
 from .subproblems import Subsolver
 from .subproblems import subsolver as as_subsolver
+from .subproblems.local import Local
+from .subproblems.parts import entries
 from .subproblems.start import dense_start
 from .sums import Cost, LinearSum
 from .xp import Array
@@ -56,6 +59,7 @@ class Told:
     output: str = "last"
     trace: float | str | None = "auto"
     settle: bool = False
+    search: bool = False  # for lower critical points
 
     def rule(self, P: Problem, stop: Rule | None) -> Rule:
         """The stop rule; refuses what does not fit together."""
@@ -138,8 +142,24 @@ class Job:
                       "than it would take up from 0 (x0 = zeros starts there)")  # fmt: skip
         return state._replace(x=min(starts)[2])
 
-    def _states(self, state: State) -> Iterator[State]:
+    @cached_property
+    def searches(self) -> bool:
+        """Whether it may leave a critical point for a lower one: r is a sum over entries, and r2 is not 0."""
+        P = self.P
+        may = self.told.search and isinstance(self.estimator, Revisited) and self.subsolver is None
+        return may and P.r.L2 != 0.0 and entries(P.r, np.zeros(P.shape)) is not None
+
+    def _search(self, state: State) -> Iterator[State]:
+        """The states after one that has converged: a step that looks for a lower critical point, and those after it."""
+        state = next(self._states(state, far=0.0))
+        yield state
+        yield from self._states(state)
+
+    def _states(self, state: State, **settings: Any) -> Iterator[State]:
+        """Those after this one; the settings are those of a search, where there is one."""
         solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver
+        if self.searches and isinstance(solver, Local):
+            solver = replace(solver, search=True, **settings)
         return dca(self.tuned, self.estimator, solver, state, self.seed)
 
     def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
@@ -173,11 +193,12 @@ class Job:
                 run.seconds += clock() - began
             if keeper is not None and saved is None:
                 keeper.begin(run)
-            end = run.go(states, rule, callbacks, keeper)
+            end = run.go(states, rule, callbacks, keeper, self._search if self.searches else None)
             if keeper is not None:
                 keeper.end(run)
             result = run.result(end, self.recipe.name, told.tol, told.loose_tol)
-            more = self.notes if keeper is None else (*self.notes, *keeper.notes())
+            searched = (run.sought(),) if self.searches else ()
+            more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
             return replace(result, notes=(*result.notes, *more)) if more else result
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -22,8 +20,7 @@ from .state import Certificate, Result, Spent, State
 from .status import Status
 from .stop import Rule
 from .streams import StreamSum
-from .sums import Sum
-from .watch import Record, Trace
+from .watch import Interrupts, Record, Trace
 from .xp import Array
 
 _FAST = 10.0  # a measure that falls by this factor from one step to the next is still falling
@@ -32,6 +29,7 @@ _SMALL = 2**22  # entries of A: there such steps cost nothing
 _CHECK_EVERY = 5.0  # passes between two checks of the measure: they cost at most a fifth of the method
 _STALL_CHECKS = 10  # checks in a row without progress
 _RISE = 0.1  # F may exceed F(x0) by this share before a stochastic run is called diverged
+_LOWER = 1e-5  # of F, by which a point has to be lower for another search from there
 _NOISE = 10.0  # the same on a stream, whose floor of noise may lie above F(x0)
 
 
@@ -72,6 +70,7 @@ class Saved:
     records: tuple[Record, ...]
     last_two: tuple[float, float] = (math.inf, math.inf)
     known: bool = False  # the method has looked at the point of the state with all components
+    sought: tuple[float, float, int] = (math.inf, math.inf, 0)
 
 
 class Run:
@@ -107,6 +106,7 @@ class Run:
         self._mark, self._idle = (math.inf, math.inf), 0  # F and measure at the last progress, checks since
         self._checked = -1  # the step of the last check
         self._last_two = (math.inf, math.inf)  # the measure at the last checks
+        self._sought = math.inf, math.inf, 0  # F where the first and the last search for a lower point began, searches
         self._end: End | None = None
         self._small = (P.n or math.inf) * state.x.size <= _SMALL
         self.whole = True  # the state is the newest one: a step that failed may have written into its memory
@@ -118,7 +118,7 @@ class Run:
         return Saved(
             self.seconds, self.checks, self._next_check, self._next_trace, (self._first, self._best, here), self._kept,
             self._level, self._mark, self._idle, self._checked, self._end, tuple(self.trace.records),
-            self._last_two, self._known(),
+            self._last_two, self._known(), self._sought,
         )  # fmt: skip
 
     def restore(self, saved: Saved) -> None:
@@ -129,6 +129,7 @@ class Run:
         self._first, self._best, self._look = saved.looks
         self._kept, self._level, self._mark, self._idle = saved.kept, saved.level, saved.mark, saved.idle
         self._checked, self._end, self._last_two = saved.checked, saved.end, saved.last_two
+        self._sought = saved.sought
         if saved.known:
             self.P.f.recent.at(self.state.x)  # type: ignore[union-attr]  # as it was
         self.trace.records[:] = saved.records
@@ -177,9 +178,13 @@ class Run:
         rule: Rule,
         observers: Sequence[Callable[[State], Any]],
         save: Callable[[Run], Any] | None = None,
+        search: Callable[[State], Iterator[State]] | None = None,
     ) -> End:
-        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps."""
-        with _Interrupts(self.P.sum) as interrupts:
+        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps.
+
+        What has converged goes on with `search`, whose first step looks for a lower point, until that finds none.
+        """
+        with Interrupts(self.P.sum) as interrupts:
             while True:
                 if self.passes >= self._next_trace:
                     self._record()
@@ -188,6 +193,8 @@ class Run:
                 status = rule(self) if self._end is None else None
                 if self._end is not None:
                     return self._end
+                if status is Status.CONVERGED and search is not None and self._is_lower():
+                    states, status = search(self.state), None
                 if status is not None:
                     return End(status)
                 began, self.whole = clock(), False
@@ -217,6 +224,20 @@ class Run:
                         return End(Status.INTERRUPTED, f"an observer raised {error!r}", error)
                 if interrupts.asked:
                     return End(Status.INTERRUPTED, "Ctrl-C")
+
+    def _is_lower(self) -> bool:
+        """Whether to search, from a critical point: F is lower than where the last search began."""
+        F, (first, last, times) = self.look().F, self._sought
+        if self.t < self.sampled or not F < last - _LOWER * abs(F):
+            return False
+        self._sought = F if times == 0 else first, F, times + 1
+        return True
+
+    def sought(self) -> str:
+        """A note on the searches."""
+        first, last, times = self._sought
+        left = f", and left {times - 1} for them: F fell from {first:.6g} to {last:.6g}" if times > 1 else ""
+        return f"it looked for lower critical points{left} (with an x0 of one's own it does not)"
 
     def _count(self, state: State) -> None:
         self.state, self.t, self.whole = state, state.t, True
@@ -331,27 +352,3 @@ def _finite(x: Array) -> bool:
 
 def _nnz(x: Array) -> int:
     return int(np.count_nonzero(x))
-
-
-class _Interrupts:
-    """The first Ctrl-C is noted and served between two steps; the second, or one that a stream waits with, raises."""
-
-    def __init__(self, sum: Sum) -> None:
-        self.sum, self.asked = sum, False
-        self._mine = False
-
-    def __enter__(self) -> _Interrupts:
-        if threading.current_thread() is threading.main_thread():
-            self._mine = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-            if self._mine:
-                signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def _note(self, signum: int, frame: Any) -> None:
-        if self.asked or getattr(self.sum, "waiting", False):
-            raise KeyboardInterrupt
-        self.asked = True
-
-    def __exit__(self, *exc: object) -> None:
-        if self._mine:
-            signal.signal(signal.SIGINT, signal.default_int_handler)

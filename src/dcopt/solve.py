@@ -115,10 +115,10 @@ def solve(
     settle : at tol go on, by a step or as long as each lowers the measure tenfold, down to 1e-4 tol, where looks at F
         are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with
         every step, which costs next to nothing there. Estimators do; a checkpoint keeps it
-    x0 : the start; by default 0, and for "auto" a step of f alone from 0 where the penalty is concave and that is lower
-        (of small data, and then for "dca-local" too, the best of three such starts after six steps each, which are
-        counted as passes and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or
-        callbacks are given)
+    x0 : the start, and a run ends at a critical point near it. By default 0; for "auto", which then leaves critical
+        points for lower ones, a step of f alone from 0 where the penalty is concave and that is lower (of small data,
+        and then for "dca-local" too, the best of three such starts after six steps each, which are counted as passes
+        and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or callbacks are given)
     output : the last point, the best F among the traced points, or the theorems' one: uniformly from x_1 … x_T
         ("uniform", criticality) or from x_0 … x_{T−1} ("uniform-before", gap)
     callbacks : functions of a State, called after every step; a true return value ends the run
@@ -145,7 +145,8 @@ def solve(
         method = method.estimator
     measure, output = measure or "gap", output or "last"
     require(isinstance(settle, bool), "settle", settle, "True or False")
-    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle)
+    search = x0 is None and isinstance(method, str) and method == AUTO
+    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, search)
     rule = told.rule(P, stop)
     are_observers(callbacks)
     seed = as_seed(seed)

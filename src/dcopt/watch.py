@@ -1,10 +1,14 @@
-"""Observers: they look at a run and cannot change it."""
+"""What looks at a run, and cannot change its numbers: the trace, and who presses Ctrl-C."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from .sums import Sum
 
 
 class Record(NamedTuple):
@@ -39,3 +43,27 @@ class Trace:
     def columns(self) -> dict[str, list[float]]:
         """The trace as a table: pandas.DataFrame(trace.columns())."""
         return {name: self[name] for name in Record._fields}
+
+
+class Interrupts:
+    """The first Ctrl-C is noted and served between two steps; the second, or one that a stream waits with, raises."""
+
+    def __init__(self, sum: Sum) -> None:
+        self.sum, self.asked = sum, False
+        self._mine = False
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            self._mine = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            if self._mine:
+                signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, signum: int, frame: Any) -> None:
+        if self.asked or getattr(self.sum, "waiting", False):
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def __exit__(self, *exc: object) -> None:
+        if self._mine:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -254,11 +254,14 @@ def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     eighth = {name: getattr(Q, name) / 8.0 for name in ("weights", "ridge", "h", "mu")}  # so that τ = 9 is enough
     small = replace(Q, **eighth, passes=5000)
     u = -f.all().grad(x)[:, None]
-    trials = islice(solver._trials(small, small, x[:, None], u, r1, 1e-12), 4)
-    seen = {tau: (P.value(x + d[:, 0]) - P.value(x), tau / 2 * square) for tau, d, square in trials}
-    assert list(seen) == [1.0, 3.0, 9.0, 27.0] and seen[1.0][0] > 0.0
-    for tau in (9.0, 27.0):
-        assert seen[tau][0] <= -seen[tau][1] * (1 - 1e-9) < 0.0
+    trials = list(islice(solver._trials(small, small, x[:, None], u, r1, 1e-12), 4))
+    changes = [P.value(x + d[:, 0]) - P.value(x) for d, _ in trials]
+    assert changes[0] > 0.0
+    for k, (d, fall) in enumerate(trials):
+        tau = 3.0**k
+        np.testing.assert_allclose(d, trials[0][0] / tau, rtol=1e-12)
+        assert fall == pytest.approx(solver.sigma * tau / 2 * small.square(d))
+        assert tau < 9.0 or changes[k] <= -tau / 2 * small.square(d) * (1 - 1e-9) < 0.0
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 7, 30])
@@ -469,7 +472,7 @@ def test_a_loss_that_is_flat_at_zero_is_left_from_there(loss: str) -> None:
     P = dcopt.erm(X, y, loss, MCP(lam=0.01))
     for x0 in (None, np.zeros(5)):
         res = dcopt.solve(P, "auto", tol=1e-6, measure="criticality", passes=200, seed=0, x0=x0)
-        assert res.status.name == "CONVERGED" and 0.0 < np.abs(res.x).max() < 1e3
+        assert res.status.name == "CONVERGED" and 0.0 < np.abs(res.x).max() < 1e5
         assert res.certificate.F < P.value(np.zeros(5)) - 0.05
 
 

@@ -12,10 +12,12 @@ from scipy.sparse import csr_array
 
 import dcopt
 from dcopt.draw import Draw
+from dcopt.job import Job, Told
 from dcopt.nested import Nested
 from dcopt.regularizers import L1, MCP, SCAD, Exponential
+from dcopt.state import State
 from dcopt.subproblems.start import dense_start
-from dcopt.sums import LinearSum
+from dcopt.sums import Cost, LinearSum
 
 N, D = 4000, 8
 
@@ -128,7 +130,7 @@ def test_auto_starts_with_a_step_of_f_alone_where_that_is_lower() -> None:
         dcopt.erm(X[: 2 * D - 1], y[: 2 * D - 1], "logistic", SCAD(lam=0.02)),  # too few rows
         dcopt.erm(X, y, "logistic", SCAD(lam=1.0)),  # all of x costs more than it gives
     ):
-        assert len(dcopt.solve(other, "auto", steps=1, seed=2).notes) == 1
+        assert not any("a step of f alone" in note for note in dcopt.solve(other, "auto", steps=1, seed=2).notes)
     high = dcopt.solve(dcopt.erm(X, y, "logistic", SCAD(lam=1.0)), "auto", steps=1, seed=2)
     assert high.spent.gradients == 3 * len(y)  # the look that was not followed is paid for
 
@@ -140,16 +142,18 @@ def test_auto_tries_three_starts_of_small_data_where_the_budget_has_room() -> No
     res = dcopt.solve(P, "auto", tol=1e-6, measure="criticality", seed=0, trace=1e-9)
     assert "the lowest of 3 after 6 steps each" in res.notes[1] and res.status.name == "CONVERGED"
     ends, spent = [], 0
+    job = Job(P, "auto", Told(search=True), 0, None)
     for ridge in (2.0, 5.0, 10.0):
         x, cost = dense_start(P, Draw(0, 0), None, ridge)
-        one = dcopt.solve(P, "dca-local", x0=x, steps=6, seed=0)
-        ends.append(one.certificate.F)
+        assert x is not None
+        *_, one = islice(job._states(State(0, x, None, None, Cost(0, 0))), 6)
+        ends.append(P.value(one.x))
         spent += cost.gradients + one.spent.gradients
     first = res.trace.records[0]
     assert first.F == pytest.approx(min(ends), rel=1e-12) and first.gradients == spent
     assert res.certificate.F <= min(ends) < max(ends)
     local = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality")
-    assert np.array_equal(local.x, res.x) and "the lowest of 3" in local.notes[0]
+    assert res.certificate.F <= local.certificate.F and "the lowest of 3" in local.notes[0]
     assert not dcopt.solve(P, "dca-local", steps=5).notes  # it chooses nothing else: from 0
     own = {"tol": 1e-6, "stop": dcopt.stop.Passes(5)}
     some = ({"passes": 60}, {"steps": 500}, {"passes": 500, "seconds": 60.0}, {"tol": 1e-6, "samples": 900})

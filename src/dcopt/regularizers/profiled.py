@@ -85,8 +85,12 @@ class Profiled(AboveZero, Kinked):
             return (sum(map(len, self.groups)),)
         return None if self.weights is None else (len(self.weights),)
 
+    def values(self, x: Array) -> Array:
+        """weights_j ψ(|x_j|₂), one per block."""
+        return self._weigh(self.psi(self.units.norms(x)), x)
+
     def value(self, x: Array) -> float:
-        return total(self._weigh(self.psi(self.units.norms(x)), x))
+        return total(self.values(x))
 
     def subgrad(self, x: Array) -> Array:
         """(ψ'(0) - ψ'(|x_j|)) x_j / |x_j|, 0 at 0."""

@@ -92,6 +92,7 @@ def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], 
             "checked": saved.checked,
             "last_two": list(saved.last_two),
             "known": saved.known,
+            "sought": list(saved.sought),
             "end": None if saved.end is None else [saved.end.status.name, saved.end.message],
         },
     }

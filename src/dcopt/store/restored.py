@@ -30,6 +30,10 @@ def _two(said: Any) -> tuple[float, float]:
     return float(said[0]), float(said[1])
 
 
+def _sought(said: Any) -> tuple[float, float, int]:
+    return float(said[0]), float(said[1]), int(said[2])
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """A checkpoint that was read. Nothing in it has met a problem yet."""
@@ -84,6 +88,7 @@ class Checkpoint:
             checked=int(said["checked"]),
             last_two=_two(said.get("last_two", [math.inf, math.inf])),  # a file of an older version has none
             known=bool(said.get("known", False)),
+            sought=_sought(said.get("sought", [math.inf, math.inf, 0])),
             end=None if end is None else End(Status[end[0]], str(end[1])),
             records=tuple(Record(*line) for line in zip(*columns, strict=True)),
         )

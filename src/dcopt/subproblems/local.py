@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import Inner, nowhere
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
+from .model import Model
 from .newton import SMALL
 from .parts import Parts, parts
 
@@ -31,6 +32,12 @@ _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
 _FOLLOWED, _CLOSE = 8, 1e-3  # steps that are made without a look at F, and a change of the last that ends them
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
 _ALMOST = 0.9  # of all columns have to leave 0
+_FAR = 0.5  # from critical: there all moves, and a search would have to begin anew
+_SEARCHED = 1024  # entries: all of x where it has no more of them
+_LEAST = 1e-5  # of F, by which a neighbour has to be lower
+_SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
+_RUNG = 4  # a leap that failed is tried with so many times fewer moves
+_ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -46,8 +53,10 @@ class Local:
     curvature of F itself in the place of Q, as far as that is positive definite: near the end Newton's step. Only the
     coordinates move that are not 0 or have to leave 0 (at most `most` new ones): the others stay where the program
     on all coordinates might move them later, and the certificate, which knows all of them, says when that is over.
-    Every look at F is a pass, and gives the next gradient too (`Revisited`). The residual is said to be 0: the
-    program is solved as well as the step needs, and what was promised of the step, descent, was tested at the point.
+    With `search` it first tries to leap to other critical points of F's model (`Model.lower`), and does where F is
+    lower there by 1e-5 of itself. Every look at F is a pass, and gives the next gradient too (`Revisited`). The
+    residual is said to be 0: the program is solved as well as the step needs, and what was promised of the step,
+    descent, was tested at the point.
     """
 
     P: Problem
@@ -60,6 +69,8 @@ class Local:
     trials: int = 30
     most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128 or 4√d
     most_full: int = 2048
+    search: bool = False  # for lower critical points of F's model
+    far: float = 0.01  # from critical, relative: nearer, it does not search
 
     def at(self, draw: Draw) -> Local:
         """The solver of step t, which sees what the estimator sees."""
@@ -82,27 +93,35 @@ class Local:
         u = u.reshape(x.shape)
         off = distances(u, x, p)
         start = math.sqrt(float(off @ off))
-        columns = self._columns(f, x, off)
         here, one = f.recent.at(warm), Cost(f.n, f.n)
         F = here.value + self.P.r.value(warm)
         if not (np.isfinite(start) and np.isfinite(F)):
             return nowhere(warm, one)
-        if start == 0.0:  # critical: it stays, and the look that found it is paid
+        size, sees_all = max(start, float(np.linalg.norm(u)), 1e-300), self.f in (None, self.P.f)
+        near = max(start / size, 1e-4)  # how far from critical, without a unit
+        search = self.search and sees_all and self.far <= near <= _FAR
+        columns = self._columns(f, x, off)
+        if search:
+            columns = np.arange(len(x)) if x.size <= _SEARCHED and cheap(f) else self._more(columns, u)
+        if start == 0.0 and not (search and len(columns)):  # critical: it stays, and the look that found it is paid
             return Inner(warm, 0.0, 0, one)
-        near = max(start / max(start, float(np.linalg.norm(u))), 1e-4)  # how far from critical, without a unit
         few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
         rough, quadratic = hasattr(f.a, "rough_gram"), f.grams is not None and self.P.r.L2 == 0.0
         # Q is the curvature of f everywhere, to more than float32 can tell
         exact = f.grams is not None and (f.grams.exact or quadratic and not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, ridge)
-        M = self._bent(Q, here, x, columns, p)
+        B = self._fallen(Q, f, here.z, columns) if sees_all and not p.rows else Q
+        M = self._bent(B, here, x, columns, p)
         share = min(self.share, near)
         if quadratic:  # what is solved there is the problem itself
             share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         trials = self._trials(Q, M, x[columns], u[columns], few, share * start, exact and quadratic)
-        for looks, (tau, step, square) in enumerate(islice(trials, self.trials), 1):
+        if search and isinstance(B, Matrix) and len(B.Q) <= _SEARCHED:
+            model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, few, shape)
+            trials = chain(self._leaps(model, _SHARP * share * near * size, _LEAST * abs(F)), trials)
+        for looks, (step, fall) in enumerate(islice(trials, self.trials), 1):
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
             trial = v.reshape(shape).astype(warm.dtype, copy=False)
@@ -110,14 +129,14 @@ class Local:
             value = there.value + self.P.r.value(trial)
             if np.isnan(value):
                 return nowhere(warm, cost)
-            if value <= F - 0.5 * self.sigma * tau * square + slack:
+            if value <= F - fall + slack:
                 return Inner(trial, 0.0, looks, cost)
         return Inner(warm, 0.0, looks, cost)
 
     def _trials(
         self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, known: bool = False
-    ) -> Iterator[tuple[float, NDArray[Any], float]]:
-        """τ, the step, and its square in the metric: M, then Q with τ = 1, 3, 9, …
+    ) -> Iterator[tuple[NDArray[Any], float]]:
+        """Steps, and how far F has to fall: in M, then in Q with τ = 1, 3, 9, …
 
         M is left out where it is seen to be below μI along its step, which Q nowhere is. Known: Q − μI is the curvature
         of f everywhere, so that the next steps are, too.
@@ -126,14 +145,31 @@ class Local:
             step = M.program(x, u, p, tol) - x
             square = M.square(step)
             if Q.mu * np.sum(step * step) <= square < np.inf:
-                yield 1.0, step, square
+                yield step, 0.5 * self.sigma * square
         tau, step = 1.0, Q.program(x, u, p, tol) - x
         if known and isinstance(Q, Matrix):
             step = _followed(Q, step, x, u, p, tol)
         while True:
-            yield tau, step, Q.square(step)
+            yield step, 0.5 * self.sigma * tau * Q.square(step)
             tau *= self.grow
             step = step / self.grow if isinstance(Q, ByColumns) else Q.program(x, u, p, tol, tau) - x
+
+    def _leaps(self, model: Model, tol: float, least: float) -> Iterator[tuple[NDArray[Any], float]]:
+        """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
+        v = model.critical(model.x, tol)
+        way = model.lower(v, tol, least)
+        k = len(way)
+        while k:
+            yield way[k - 1] - model.x, least
+            k //= _RUNG
+        yield v - model.x, 0.5 * self.sigma * model.B.square(v - model.x)
+
+    def _fallen(self, Q: Metric, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> Metric:
+        """Q − (2θ/N) Σ w_i (φ'')₋ a_i a_iᵀ for the largest θ ≤ 1 that leaves it positive definite: ∇²f for θ = 1"""
+        if f.loss.curvature[0] >= 0.0:
+            return Q
+        fall = 2.0 * curved(f, np.maximum(-f.loss.bend(z, f.labels), 0.0)) / f.n
+        return Q.less(np.zeros((len(columns), 1)), fall, lambda weights: f.a.gram(weights, columns))
 
     def _matrix(self, f: LinearSum, z: Array, columns: NDArray[np.int64], ridge: float) -> Matrix:
         """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
@@ -165,17 +201,18 @@ class Local:
         """
         f, r = self.P.f, self.P.r
         assert isinstance(f, LinearSum)
-        if p.rows or self.f not in (None, f) or (r.L2 == 0.0 and f.loss.curvature[0] >= 0.0):
+        if p.rows or self.f not in (None, f) or r.L2 == 0.0:
             return Q
         near = 1e-5 * np.abs(x)
         up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))
         bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
-        fall = None
-        if f.loss.curvature[0] < 0.0:
-            fall = 2.0 * curved(f, np.maximum(-f.loss.bend(seen.z, f.labels), 0.0)) / f.n
-        elif not bend.any():
-            return Q
-        return Q.less(np.maximum(bend, 0.0), fall, lambda weights: f.a.gram(weights, columns))
+        return Q.less(np.maximum(bend, 0.0), None, lambda weights: f.a.gram(weights, columns)) if bend.any() else Q
+
+    def _more(self, columns: NDArray[np.int64], u: NDArray[Any]) -> NDArray[np.int64]:
+        """With those that the slope of f draws most."""
+        size = np.linalg.norm(u, axis=1)
+        size[columns] = 0.0
+        return np.union1d(columns, np.argsort(-size, kind="stable")[:SMALL])
 
     def _columns(self, f: LinearSum, x: NDArray[Any], off: NDArray[Any]) -> NDArray[np.int64]:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first.
@@ -244,3 +281,9 @@ def curved(f: LinearSum, bend: Array) -> NDArray[np.float64]:
     bend = np.asarray(bend, np.float64)
     bend = np.abs(bend) if f.loss.curvature[0] < 0.0 else bend
     return np.asarray(bend if f.weights is None else bend * f.weights, np.float64)
+
+
+def cheap(f: LinearSum) -> bool:
+    """Whether the Gram matrix of all columns costs no more than some looks."""
+    a: Any = f.a
+    return hasattr(a, "count") and a.count(np.arange(f.shape[0])) <= _ROW * f.n

@@ -42,6 +42,10 @@ class Matrix:
         """⟨step, Q step⟩"""
         return float(np.sum(step * _times(self.Q, step)))
 
+    def times(self, v: NDArray[Any]) -> NDArray[Any]:
+        """Qv"""
+        return _times(self.Q, v)
+
     def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> Matrix:
         """Q − θE"""
         Q, diagonal = self.Q, bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)

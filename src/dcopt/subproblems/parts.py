@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..regularizers import L2, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
+from ..regularizers.profiled import Profiled
 from ..regularizers.units import ENTRIES, Entries, Lists
 from ..regularizers.weighted import Kinked
 
@@ -48,6 +49,17 @@ def separable(r: Regularizer) -> bool:
         return separable(r.of)
     kink = kink_of(r)
     return blocks(r) and (kink is None or not isinstance(kink.units, Lists))
+
+
+def entries(r: Regularizer, x: NDArray[Any]) -> NDArray[Any] | None:
+    """What each entry of x adds to r(x), where r is a sum of concave profiles of entries."""
+    if isinstance(r, Except):
+        head = entries(r.of, x[: -r.last])
+        return None if head is None else np.concatenate((head, np.zeros_like(x[-r.last :])))
+    r = r.of if isinstance(r, Reweighted) else r
+    if not isinstance(r, Profiled) or isinstance(r.units, Lists) or (x.ndim > 1 and not isinstance(r.units, Entries)):
+        return None
+    return np.asarray(r.values(x))
 
 
 def smooth(r: Regularizer) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from ..problem import Problem
 from ..remembered import rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
-from .local import Local, curved
+from .local import Local, cheap, curved
 from .newton import one_thread
 
 _FLAT = 0.05  # of the largest curvature, below which f is flat at 0 and a step of it would go far
@@ -32,7 +31,7 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.
     f = P.f if solver.f is None else solver.f
     assert isinstance(f, LinearSum)
     every = np.arange(f.shape[0])
-    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full) or not _cheap(f, every):
+    if P.r.L2 == 0.0 or not 2 * math.prod(f.shape) <= min(f.n, 2 * solver.most_full) or not cheap(f):
         return None, Cost(0, 0)
     zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
     seen = f.recent.at(zero)
@@ -65,9 +64,3 @@ def _curvature(f: LinearSum, z: Array, columns: NDArray[np.int64]) -> tuple[NDAr
     else:
         Q, share = rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, 1.0
     return Q, share * float(np.trace(Q)) / len(Q)
-
-
-def _cheap(f: LinearSum, columns: NDArray[np.int64]) -> bool:
-    """Whether the Gram matrix of all columns costs no more than some looks: rows of a few hundred entries."""
-    a: Any = f.a
-    return hasattr(a, "count") and a.count(columns) <= 256 * f.n
