@@ -23,9 +23,9 @@ from .loop import dca
 from .measures import MEASURES
 from .methods import AUTO, Method, resolve
 from .problem import Problem
-from .run import Run, Saved
+from .run import Run, Saved, Search
 from .state import Result, State
-from .stop import Passes, Rule, Samples, Seconds, Steps, Tol
+from .stop import Passes, Progress, Rule, Samples, Seconds, Steps, Tol
 from .store.checkpoint import Origin
 from .store.fingerprint import fingerprint
 from .store.keeper import Keeper
@@ -83,6 +83,11 @@ class Told:
         if self.steps is not None or self.seconds is not None or self.samples is not None:
             return False
         return self.tol is not None if self.passes is None else self.passes >= _ROOMY
+
+    def half(self, run: Progress) -> bool:
+        """Whether at most half of every budget is used."""
+        spent = (self.passes, run.passes), (self.steps, run.t), (self.seconds, run.seconds)
+        return all(budget is None or 2 * used <= budget for budget, used in spent)
 
     def every(self, P: Problem) -> Any:
         """Passes (samples, on a stream) between two lines of the trace."""
@@ -193,7 +198,7 @@ class Job:
                 run.seconds += clock() - began
             if keeper is not None and saved is None:
                 keeper.begin(run)
-            end = run.go(states, rule, callbacks, keeper, self._search if self.searches else None)
+            end = run.go(states, rule, callbacks, keeper, Search(self._search, told.half) if self.searches else None)
             if keeper is not None:
                 keeper.end(run)
             result = run.result(end, self.recipe.name, told.tol, told.loose_tol)

@@ -50,7 +50,7 @@ class Swept:
         N = np.flatnonzero(~self._in)
         inverse, cross = np.linalg.inv(square(Q, S)), Q[np.ix_(S, N)]
         follow = inverse @ cross
-        self.T = np.empty_like(Q)
+        self.T = np.empty(Q.shape)
         self.T[np.ix_(S, S)] = -inverse
         self.T[np.ix_(S, N)] = follow
         self.T[np.ix_(N, S)] = follow.T
@@ -68,6 +68,8 @@ class Swept:
         wanted[S] = True
         for j in np.flatnonzero(wanted != self._in):
             pivot, row = float(self.T[j, j]), self.T[j].copy()
+            if not 0.0 < abs(pivot) < np.inf:
+                raise np.linalg.LinAlgError("Q is singular")
             dger(-1.0 / pivot, row, row, a=self.T.T, overwrite_a=1)
             self.T[j] = self.T[:, j] = row / (-pivot if self._in[j] else pivot)
             self.T[j, j] = -1.0 / pivot

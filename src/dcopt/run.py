@@ -18,8 +18,9 @@ from .measures.confidence import CONFIDENCE, Doubt, doubt
 from .problem import Point, Problem
 from .state import Certificate, Result, Spent, State
 from .status import Status
-from .stop import Rule
+from .stop import Progress, Rule
 from .streams import StreamSum
+from .subproblems.local import LEAST
 from .watch import Interrupts, Record, Trace
 from .xp import Array
 
@@ -29,7 +30,6 @@ _SMALL = 2**22  # entries of A: there such steps cost nothing
 _CHECK_EVERY = 5.0  # passes between two checks of the measure: they cost at most a fifth of the method
 _STALL_CHECKS = 10  # checks in a row without progress
 _RISE = 0.1  # F may exceed F(x0) by this share before a stochastic run is called diverged
-_LOWER = 1e-5  # of F, by which a point has to be lower for another search from there
 _NOISE = 10.0  # the same on a stream, whose floor of noise may lie above F(x0)
 
 
@@ -39,6 +39,13 @@ class End(NamedTuple):
     status: Status
     message: str = ""
     error: BaseException | None = None
+
+
+class Search(NamedTuple):
+    """How a run goes on that has converged: until a step finds no lower point."""
+
+    states: Callable[[State], Iterator[State]]  # the first of them looks for one
+    room: Callable[[Progress], bool]  # whether the budgets allow for another end
 
 
 class Look(NamedTuple):
@@ -107,6 +114,8 @@ class Run:
         self._checked = -1  # the step of the last check
         self._last_two = (math.inf, math.inf)  # the measure at the last checks
         self._sought = math.inf, math.inf, 0  # F where the first and the last search for a lower point began, searches
+        self._search: Search | None = None
+        self._due = False  # a search begins here
         self._end: End | None = None
         self._small = (P.n or math.inf) * state.x.size <= _SMALL
         self.whole = True  # the state is the newest one: a step that failed may have written into its memory
@@ -144,6 +153,9 @@ class Run:
             before, now = self._last_two
             if settle and self._small and self._known() and before > _FAST * now and now > _FINE * tol:
                 return False  # Newton's method is near its end: one step more squares what is left
+            if self._is_lower():
+                self._due = True
+                return False
             self.tol_met = tol
             return True
         return False
@@ -178,12 +190,10 @@ class Run:
         rule: Rule,
         observers: Sequence[Callable[[State], Any]],
         save: Callable[[Run], Any] | None = None,
-        search: Callable[[State], Iterator[State]] | None = None,
+        search: Search | None = None,
     ) -> End:
-        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps.
-
-        What has converged goes on with `search`, whose first step looks for a lower point, until that finds none.
-        """
+        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps."""
+        self._search = search
         with Interrupts(self.P.sum) as interrupts:
             while True:
                 if self.passes >= self._next_trace:
@@ -193,10 +203,12 @@ class Run:
                 status = rule(self) if self._end is None else None
                 if self._end is not None:
                     return self._end
-                if status is Status.CONVERGED and search is not None and self._is_lower():
-                    states, status = search(self.state), None
                 if status is not None:
                     return End(status)
+                if search is not None and self._due:
+                    (first, _, times), F = self._sought, self.look().F
+                    self._sought = F if times == 0 else first, F, times + 1
+                    states, self._due = search.states(self.state), False
                 began, self.whole = clock(), False
                 try:
                     state = next(states)
@@ -226,18 +238,20 @@ class Run:
                     return End(Status.INTERRUPTED, "Ctrl-C")
 
     def _is_lower(self) -> bool:
-        """Whether to search, from a critical point: F is lower than where the last search began."""
-        F, (first, last, times) = self.look().F, self._sought
-        if self.t < self.sampled or not F < last - _LOWER * abs(F):
+        """Whether to search from this critical point: F is lower than where the last search began."""
+        if self._search is None or self.t < self.sampled:
             return False
-        self._sought = F if times == 0 else first, F, times + 1
-        return True
+        F = self.look().F
+        return F < self._sought[1] - LEAST * abs(F) and self._search.room(self)
 
     def sought(self) -> str:
         """A note on the searches."""
-        first, last, times = self._sought
-        left = f", and left {times - 1} for them: F fell from {first:.6g} to {last:.6g}" if times > 1 else ""
-        return f"it looked for lower critical points{left} (with an x0 of one's own it does not)"
+        (first, last, times), F = self._sought, self.look().F
+        left = times - 1 + int(F < last - LEAST * abs(F))
+        if left < 1 or times == 0:
+            return "it may leave critical points for lower ones (not from an x0 of one's own)"
+        those = "a critical point" if left == 1 else f"{left} critical points"
+        return f"it left {those} for lower ones: F fell from {first:.6g} to {F:.6g} (not from an x0 of one's own)"
 
     def _count(self, state: State) -> None:
         self.state, self.t, self.whole = state, state.t, True

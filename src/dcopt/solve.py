@@ -110,7 +110,8 @@ def solve(
     passes : budget in N component gradients, honestly counted (a PAGE correction costs 2b'); default 20 if
         nothing else is given
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
-    tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol
+    tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol; for
+        "auto" without an x0: and no lower critical point is found nearby
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
     settle : at tol go on, by a step or as long as each lowers the measure tenfold, down to 1e-4 tol, where looks at F
         are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 import dcopt
 from dcopt.job import Job, Told
 from dcopt.matrices import Swept
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
+from dcopt.status import Status
+from dcopt.stop import Rule
 from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.model import Model
 from dcopt.subproblems.parts import entries, parts
@@ -139,8 +142,9 @@ def test_a_run_that_searches_descends_and_says_so(stuck: dcopt.Problem) -> None:
     auto = dcopt.solve(stuck, "auto", **SETTINGS, callbacks=[lambda s: path.append(stuck.value(s.x)) or False])
     full = path[7:]  # steps on samples are over
     assert len(full) > 12 and all(b <= a + 1e-14 for a, b in zip(full, full[1:], strict=False))
-    (note,) = (note for note in auto.notes if "lower critical points" in note)
-    assert "left 2 for them: F fell from 0.123356 to 0.122461" in note and f"{auto.certificate.F:.6g}" in note
+    note = auto.notes[-1]
+    assert note.startswith("it left 2 critical points for lower ones: F fell from 0.123356 to ")
+    assert f"{auto.certificate.F:.6g}" in note
     assert auto.status.name == "CONVERGED" and dcopt.measures.criticality(stuck, auto.x) <= 1e-9
     plain = dcopt.solve(stuck, "dca-nested", **SETTINGS)
     assert auto.certificate.F < plain.certificate.F
@@ -178,7 +182,7 @@ def test_a_run_that_searches_goes_on_from_every_step(stuck: dcopt.Problem, tmp_p
         after = dcopt.resume(path, stuck)
         np.testing.assert_array_equal(after.x, whole.x)
         assert after.spent == whole.spent and after.steps == whole.steps
-        assert after.notes[-1] == whole.notes[-1] and "left 2 for them" in whole.notes[-1]
+        assert after.notes[-1] == whole.notes[-1] and "it left 2 critical points" in whole.notes[-1]
 
 
 def test_a_finished_run_is_not_searched_again(stuck: dcopt.Problem, tmp_path: Path) -> None:
@@ -189,11 +193,123 @@ def test_a_finished_run_is_not_searched_again(stuck: dcopt.Problem, tmp_path: Pa
     assert again.steps == done.steps and again.spent.gradients == done.spent.gradients
 
 
-def test_an_intercept_is_never_taken_out() -> None:
-    X, y = clicks(n=500, d=8)
-    P = dcopt.erm(X, np.where(np.arange(500) % 5 == 0, y, 1.0), "logistic", MCP(lam=0.05), intercept=True)
-    auto = dcopt.solve(P, "auto", **SETTINGS)
-    assert auto.status.name == "CONVERGED" and auto.x[-1] != 0.0
+def test_what_is_not_penalised_never_pays_to_leave() -> None:
+    """It only costs; with the same penalty on it, it would pay."""
+    for r, leaves in ((Except(MCP(lam=0.3), 1), False), (MCP(lam=0.3), True)):
+        m = model(r, 3)
+        v = m.critical(np.full((D, 1), 0.1), 1e-12)
+        v[-1] = 1e-3
+        change, _ = m._changes(v, Swept(m.B.Q, np.flatnonzero(v)))
+        assert (change[-1] < 0.0) == leaves
+
+
+def test_budgets_hold_while_it_searches(stuck: dcopt.Problem) -> None:
+    """Where a budget ends a run that has converged, it has converged; none is overdrawn by more than a step's looks."""
+    plain = dcopt.solve(stuck, "auto", **SETTINGS)
+    n, most = stuck.n or 1, plain.spent.gradients
+    for steps in range(1, plain.steps):
+        assert dcopt.solve(stuck, "auto", **SETTINGS, steps=steps).steps <= steps
+    for passes in np.linspace(1.0, most / n, 12):
+        assert dcopt.solve(stuck, "auto", **SETTINGS, passes=passes).spent.gradients <= (passes + 5) * n
+    X = np.random.default_rng(0).normal(size=(200, 2))  # F → 0 along the first column, which costs nothing
+    P = dcopt.erm(X, np.sign(X[:, 0]), "logistic", MCP(lam=0.01, weights=[0.0, 1.0]))
+    assert dcopt.solve(P, "auto", tol=1e-3, passes=10, seed=0).spent.gradients <= 15 * 200
+
+
+def test_a_search_begins_in_the_first_half_of_a_budget(stuck: dcopt.Problem) -> None:
+    """Else there is no time to converge again, and what has converged is returned."""
+    first = next(k for k in range(8, 40) if _meets(stuck, k))
+    for steps in range(first, 2 * first):
+        res = dcopt.solve(stuck, "auto", **SETTINGS, steps=steps)
+        assert res.status.name == "CONVERGED" and res.steps == first and "may leave" in res.notes[-1]
+
+
+def test_two_tolerances_search_once_and_a_budget_leaves_the_search_to_who_resumes(
+    stuck: dcopt.Problem, tmp_path: Path
+) -> None:
+    rule = dcopt.stop.Tol(1e-8) | dcopt.stop.Tol(1e-9)
+    two = dcopt.solve(stuck, "auto", stop=rule, measure="criticality", seed=0, trace=None)
+    assert two.status.name == "CONVERGED" and "it left 2 critical points" in two.notes[-1]
+    first = next(k for k in range(8, 40) if _meets(stuck, k))
+    path = tmp_path / "run.safetensors"
+    half = dcopt.solve(stuck, "auto", **SETTINGS, steps=first, checkpoint=path)
+    after, whole = dcopt.resume(path, stuck, steps=500), dcopt.solve(stuck, "auto", **SETTINGS, steps=500)
+    assert half.status.name == "CONVERGED" and after.certificate.F < half.certificate.F
+    np.testing.assert_array_equal(after.x, whole.x)
+    cut = dcopt.solve(stuck, "auto", **SETTINGS, steps=2 * first + 1)
+    assert cut.certificate.F < half.certificate.F and cut.notes[-1].startswith("it left ")
+
+
+def _meets(P: dcopt.Problem, steps: int) -> bool:
+    return bool(dcopt.solve(P, "auto", **SETTINGS, steps=steps).status.name == "CONVERGED")
+
+
+def test_a_rule_of_ones_own_is_not_overruled(stuck: dcopt.Problem) -> None:
+    class Third(Rule):
+        def __call__(self, run: Any) -> Status | None:
+            return Status.CONVERGED if run.t >= 3 else None
+
+    assert dcopt.solve(stuck, "auto", stop=Third(), seed=0).steps == 3
+
+
+def test_a_loose_tolerance_is_still_where_it_stops() -> None:
+    """Steps that are no leaps are not made: from a point that meets tol there is a lower critical point, or the end."""
+    X, y = clicks(n=3000)
+    P = dcopt.erm(X, y, "logistic", MCP(lam=0.02))
+    auto, plain = (dcopt.solve(P, method, tol=1e-3, seed=0) for method in ("auto", "dca-local"))
+    assert auto.status.name == plain.status.name == "CONVERGED"
+    assert auto.spent.gradients <= plain.spent.gradients + 12 * 3000
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "wider than 600"])
+def test_wide_data_is_searched_among_the_columns_that_matter(kind: str) -> None:
+    draw = np.random.default_rng(0)
+    d = 900 if kind.startswith("wider") else 200
+    X = draw.normal(size=(60, d)) * (draw.random((60, d)) < (1.0 if kind == "dense" else 0.3))
+    y = np.sign(X[:, :10].sum(axis=1) + 0.3 * draw.normal(size=60))
+    P = dcopt.erm(X if kind == "dense" else csr_array(X), y, "logistic", SCAD(lam=0.02))
+    auto, plain = (dcopt.solve(P, method, **SETTINGS) for method in ("auto", "dca-local"))
+    assert auto.status.name == plain.status.name == "CONVERGED"
+    assert auto.certificate.F < 0.9 * plain.certificate.F
+
+
+def test_the_model_is_that_of_r_whatever_majorizer_a_step_takes() -> None:
+    """Reweighted steps and DCA's end at the same place where the search decides."""
+    same = 0
+    for seed in range(5):
+        X, y = alike(d=7, seed=seed)
+        problems = (dcopt.erm(X, y, "squared", MCP(lam=0.1), concave_step=step) for step in ("dca", "reweighted"))
+        one, other = (dcopt.solve(P, "auto", **SETTINGS).certificate.F for P in problems)
+        same += abs(one - other) <= 1e-9
+    assert same >= 4
+
+
+@pytest.mark.parametrize("worst", [np.nan, np.inf])
+def test_a_leap_into_nowhere_is_not_taken(worst: float, monkeypatch: pytest.MonkeyPatch, stuck: dcopt.Problem) -> None:
+    """F is not a number there, or no finite one: the run goes on as if nothing had been tried."""
+    monkeypatch.setattr(Model, "lower", lambda self, v, tol, least: [np.full_like(v, worst), np.full_like(v, 1e300)])
+    auto = dcopt.solve(stuck, "auto", **SETTINGS)
+    assert auto.status.name == "CONVERGED" and np.isfinite(auto.x).all() and "may leave" in auto.notes[-1]
+
+
+def test_a_singular_curvature_ends_the_way() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        Swept(np.ones((3, 3)), np.array([0])).to(np.array([0, 1]))
+    r = MCP(lam=0.1)
+    flat = Model.of(r, Matrix(np.ones((2, 2)), 0.0), np.zeros((2, 1)), np.ones(2), np.arange(2), parts(r, (2,)), (2,))
+    assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9) == []
+
+
+def test_a_flat_loss_is_not_left_for_the_far_side() -> None:
+    """φ''(0) = 0: a model at 0 says that f falls without end, and leaps of 10⁷ ended high."""
+    for seed in range(4):
+        draw = np.random.default_rng(seed)
+        X = draw.normal(size=(200, 8))
+        y = np.sign(X @ np.linspace(1, -1, 8) + 0.5 * draw.normal(size=200))
+        P = dcopt.erm(X, y, "sigmoid", MCP(lam=0.05), intercept=True)
+        settings: dict[str, Any] = {"tol": 1e-6, "measure": "criticality", "passes": 300, "seed": 0}
+        auto, plain = (dcopt.solve(P, method, **settings) for method in ("auto", "dca-local"))
+        assert np.abs(auto.x).max() < 1e4 and auto.certificate.F <= plain.certificate.F + 1e-4
 
 
 def test_what_an_entry_adds_to_r() -> None:

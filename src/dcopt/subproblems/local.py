@@ -33,11 +33,13 @@ _FOLLOWED, _CLOSE = 8, 1e-3  # steps that are made without a look at F, and a ch
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
 _ALMOST = 0.9  # of all columns have to leave 0
 _FAR = 0.5  # from critical: there all moves, and a search would have to begin anew
-_SEARCHED = 1024  # entries: all of x where it has no more of them
-_LEAST = 1e-5  # of F, by which a neighbour has to be lower
+_SEARCHED = 600  # entries: all of x where it has no more of them
+LEAST = 1e-5  # of F, by which a neighbour has to be lower
 _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
+_LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
+_STEEP = 0.05  # of the largest curvature, on average: below it 0 is no place to leap from
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -70,7 +72,7 @@ class Local:
     most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128 or 4√d
     most_full: int = 2048
     search: bool = False  # for lower critical points of F's model
-    far: float = 0.01  # from critical, relative: nearer, it does not search
+    far: float = 0.01  # from critical, relative: nearer, it does not search; 0: it does nothing else
 
     def at(self, draw: Draw) -> Local:
         """The solver of step t, which sees what the estimator sees."""
@@ -102,15 +104,18 @@ class Local:
         search = self.search and sees_all and self.far <= near <= _FAR
         columns = self._columns(f, x, off)
         if search:
-            columns = np.arange(len(x)) if x.size <= _SEARCHED and cheap(f) else self._more(columns, u)
-        if start == 0.0 and not (search and len(columns)):  # critical: it stays, and the look that found it is paid
+            wide = np.arange(len(x)) if x.size <= _SEARCHED and cheap(f) else self._more(columns, u)
+            search = 0 < len(wide) * p.c.shape[1] <= _SEARCHED
+            columns = wide if search else columns
+        if start == 0.0 and not search:  # critical: it stays, and the look that found it is paid
             return Inner(warm, 0.0, 0, one)
-        few = Parts(p.c[columns], p.m[columns], p.low[columns], p.high[columns], p.rows)
+        few = p.at(columns)
         rough, quadratic = hasattr(f.a, "rough_gram"), f.grams is not None and self.P.r.L2 == 0.0
         # Q is the curvature of f everywhere, to more than float32 can tell
         exact = f.grams is not None and (f.grams.exact or quadratic and not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
-        Q = self._by_columns(f, here.z, columns, p) or self._matrix(f, here.z, columns, ridge)
+        sparse = None if search else self._by_columns(f, here.z, columns, p)
+        Q = sparse or self._matrix(f, here.z, columns, ridge)
         B = self._fallen(Q, f, here.z, columns) if sees_all and not p.rows else Q
         M = self._bent(B, here, x, columns, p)
         share = min(self.share, near)
@@ -118,9 +123,13 @@ class Local:
             share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         trials = self._trials(Q, M, x[columns], u[columns], few, share * start, exact and quadratic)
-        if search and isinstance(B, Matrix) and len(B.Q) <= _SEARCHED:
-            model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, few, shape)
-            trials = chain(self._leaps(model, _SHARP * share * near * size, _LEAST * abs(F)), trials)
+        if search and isinstance(B, Matrix):
+            own = self._parts.at(columns)  # r may be another majorizer of r1 − r2
+            model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, own, shape)
+            flat = not x.any() and np.trace(B.Q) <= _STEEP * f.bound * len(B.Q)
+            leaps = iter(()) if flat else self._leaps(model, _SHARP * share * near * size, LEAST * abs(F))
+            trials = leaps if self.far == 0.0 else chain(leaps, trials)
+        looks, cost = 0, Cost(0, 0)
         for looks, (step, fall) in enumerate(islice(trials, self.trials), 1):
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
@@ -131,6 +140,7 @@ class Local:
                 return nowhere(warm, cost)
             if value <= F - fall + slack:
                 return Inner(trial, 0.0, looks, cost)
+        f.recent.put(here)  # x is where the next step begins
         return Inner(warm, 0.0, looks, cost)
 
     def _trials(
@@ -159,10 +169,13 @@ class Local:
         v = model.critical(model.x, tol)
         way = model.lower(v, tol, least)
         k = len(way)
+        long = _LONG * max(np.linalg.norm(model.x), np.linalg.norm(v)) or np.inf
         while k:
-            yield way[k - 1] - model.x, least
+            if np.linalg.norm(way[k - 1]) <= long:
+                yield way[k - 1] - model.x, least
             k //= _RUNG
-        yield v - model.x, 0.5 * self.sigma * model.B.square(v - model.x)
+        if self.far > 0.0:
+            yield v - model.x, 0.5 * self.sigma * model.B.square(v - model.x)
 
     def _fallen(self, Q: Metric, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> Metric:
         """Q − (2θ/N) Σ w_i (φ'')₋ a_i a_iᵀ for the largest θ ≤ 1 that leaves it positive definite: ∇²f for θ = 1"""
@@ -196,8 +209,8 @@ class Local:
         return ByColumns(some, weights, np.full(len(columns), mu), h + mu, mu)
 
     def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Metric:
-        """Q − θE, E = (2/N) Σ w_i (φ'')₋ a_i a_iᵀ + diag r2''(x): ∇²F on its smooth piece for the largest θ ≤ 1 that
-        leaves it positive definite. Q itself far from the end (a sample), and for rows.
+        """Q − θ diag r2''(x) for the largest θ ≤ 1 that leaves it positive definite: ∇²F on its smooth
+        piece, of Q = ∇²f. Q itself far from the end (a sample), and for rows.
         """
         f, r = self.P.f, self.P.r
         assert isinstance(f, LinearSum)

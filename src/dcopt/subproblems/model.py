@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,14 +73,14 @@ class Model:
         return v
 
     def lower(self, v: NDArray[Any], tol: float, least: float) -> list[NDArray[np.float64]]:
-        """Critical points of m, each lower than the one before, one entry more or less each; one is lower by `least`.
+        """Critical points of m, each lower than the one before, at neighbours that promise to be so by `least`.
 
         None where B has not a row for every entry, or r is no sum over entries.
         """
         way: list[NDArray[np.float64]] = []
         if len(self.B.Q) != v.size or self.values(v) is None:
             return way
-        with one_thread(v.size):
+        with one_thread(v.size), suppress(np.linalg.LinAlgError):  # B is as good as singular: the way ends there
             swept = Swept(self.B.Q, np.flatnonzero(v))
             while len(way) < min(v.size, _MOVES):
                 new = self._next(v, swept, tol, least)

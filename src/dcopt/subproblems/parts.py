@@ -26,6 +26,10 @@ class Parts(NamedTuple):
     high: NDArray[np.float64]
     rows: bool
 
+    def at(self, some: NDArray[np.int64]) -> Parts:
+        """Those of some rows of x"""
+        return Parts(self.c[some], self.m[some], self.low[some], self.high[some], self.rows)
+
 
 def kink_of(r: Regularizer) -> WeightedL1 | None:
     """The weighted l1 that is r1, or the kinked half of an elastic net."""
