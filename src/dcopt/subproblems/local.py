@@ -35,6 +35,7 @@ _ALMOST = 0.9  # of all columns have to leave 0
 _FAR = 0.5  # from critical: there all moves, and a search would have to begin anew
 _SEARCHED = 600  # entries: all of x where it has no more of them
 LEAST = 1e-5  # of F, by which a neighbour has to be lower
+_LARGE = 2.5  # times a sample is all rows, at least: what a smaller one says of neighbours is chance
 _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
 _LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
@@ -101,7 +102,7 @@ class Local:
             return nowhere(warm, one)
         size, sees_all = max(start, float(np.linalg.norm(u)), 1e-300), self.f in (None, self.P.f)
         near = max(start / size, 1e-4)  # how far from critical, without a unit
-        search = self.search and sees_all and self.far <= near <= _FAR
+        search = self.search and _LARGE * f.n >= (self.P.n or 0) and self.far <= near <= _FAR
         columns = self._columns(f, x, off)
         if search:
             wide = np.arange(len(x)) if x.size <= _SEARCHED and cheap(f) else self._more(columns, u)
@@ -116,7 +117,7 @@ class Local:
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         sparse = None if search else self._by_columns(f, here.z, columns, p)
         Q = sparse or self._matrix(f, here.z, columns, ridge)
-        B = self._fallen(Q, f, here.z, columns) if sees_all and not p.rows else Q
+        B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
         M = self._bent(B, here, x, columns, p)
         share = min(self.share, near)
         if quadratic:  # what is solved there is the problem itself
@@ -127,7 +128,8 @@ class Local:
             own = self._parts.at(columns)  # r may be another majorizer of r1 − r2
             model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, own, shape)
             flat = not x.any() and np.trace(B.Q) <= _STEEP * f.bound * len(B.Q)
-            leaps = iter(()) if flat else self._leaps(model, _SHARP * share * near * size, LEAST * abs(F))
+            sharp = share * near * size * (_SHARP if sees_all else 1.0)
+            leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
         looks, cost = 0, Cost(0, 0)
         for looks, (step, fall) in enumerate(islice(trials, self.trials), 1):
