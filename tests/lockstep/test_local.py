@@ -197,7 +197,7 @@ def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
     one, two = solver._matrix(f, z, columns, 1e-2), solver._by_columns(f, z, columns, p)
     assert two is not None
     bend, fall = 0.5 * two.ridge[0] * rng.random((30, 1)), 0.3 * two.weights * rng.random(40)
-    bent = tuple(m.less(bend, fall, lambda w: f.a.gram(w, columns)) for m in (one, two))
+    bent = tuple(m.fallen(fall, lambda w: f.a.gram(w, columns)).bent(bend) for m in (one, two))
     assert bent[0] is not one and bent[1] is not two
     for m, n in ((one, two), bent):
         a, b = m.program(x, u, p, 1e-11), replace(n, passes=2000).program(x, u, p, 1e-11)

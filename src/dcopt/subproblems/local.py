@@ -40,7 +40,7 @@ _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at criti
 _LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
-_STEEP = 0.05  # of the largest curvature, on average: below it 0 is no place to leap from
+STEEP = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a step or a leap would go far
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -127,7 +127,7 @@ class Local:
         if search and isinstance(B, Matrix):
             own = self._parts.at(columns)  # r may be another majorizer of r1 − r2
             model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, own, shape)
-            flat = not x.any() and np.trace(B.Q) <= _STEEP * f.bound * len(B.Q)
+            flat = not x.any() and np.trace(B.Q) <= STEEP * f.bound * len(B.Q)
             sharp = share * near * size * (_SHARP if sees_all else 1.0)
             leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
@@ -184,7 +184,7 @@ class Local:
         if f.loss.curvature[0] >= 0.0:
             return Q
         fall = 2.0 * curved(f, np.maximum(-f.loss.bend(z, f.labels), 0.0)) / f.n
-        return Q.less(np.zeros((len(columns), 1)), fall, lambda weights: f.a.gram(weights, columns))
+        return Q.fallen(fall, lambda weights: f.a.gram(weights, columns))
 
     def _matrix(self, f: LinearSum, z: Array, columns: NDArray[np.int64], ridge: float) -> Matrix:
         """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
@@ -221,7 +221,7 @@ class Local:
         near = 1e-5 * np.abs(x)
         up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))
         bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
-        return Q.less(np.maximum(bend, 0.0), None, lambda weights: f.a.gram(weights, columns)) if bend.any() else Q
+        return Q.bent(np.maximum(bend, 0.0)) if bend.any() else Q
 
     def _more(self, columns: NDArray[np.int64], u: NDArray[Any]) -> NDArray[np.int64]:
         """With those that the slope of f draws most."""

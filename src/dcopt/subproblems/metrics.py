@@ -46,15 +46,28 @@ class Matrix:
         """Qv"""
         return _times(self.Q, v)
 
-    def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> Matrix:
-        """Q − θE"""
-        Q, diagonal = self.Q, bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)
-        E = None if fall is None else gram(fall)
-        with one_thread(len(Q)):
+    def fallen(self, fall: NDArray[Any], gram: Gram) -> Matrix:
+        """Q − θE, E = Aᵀ diag(fall) A"""
+        E = gram(fall)
+        return self._first(lambda theta: self.Q - theta * E)
+
+    def bent(self, bend: NDArray[Any]) -> Matrix:
+        """Q − θE, E = diag(bend)"""
+        diagonal = bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)
+
+        def less(theta: float) -> NDArray[np.float64]:
+            M = self.Q.copy()
+            M[np.diag_indices(len(M))] -= theta * diagonal
+            return M
+
+        return self._first(less)
+
+    def _first(self, less: Callable[[float], NDArray[np.float64]]) -> Matrix:
+        """With the largest θ that leaves it positive definite; itself where none does"""
+        with one_thread(len(self.Q)):
             for theta in _THETAS:
-                M = Q.copy() if E is None else Q - theta * E
-                M[np.diag_indices(len(M))] -= theta * diagonal
-                if np.all(np.diagonal(M) > _KEPT * np.diagonal(Q)) and positive(M):
+                M = less(theta)
+                if np.all(np.diagonal(M) > _KEPT * np.diagonal(self.Q)) and positive(M):
                     return replace(self, Q=M, same=False)
         return self
 
@@ -86,15 +99,20 @@ class ByColumns:
     mu: float  # Q ⪰ μI
     passes: int = 30  # more of them than a step is worth would be needed where Q is ill-conditioned
 
-    def less(self, bend: NDArray[Any], fall: NDArray[Any] | None, gram: Gram) -> ByColumns:
-        """Q − θE, whose diagonal is positive; whether it is definite shows at the step"""
-        E = bend[:, 0] if fall is None else bend[:, 0] + self.a.sizes(fall)
-        for theta in _THETAS:
-            h = self.h - theta * E
-            if np.all(h > _KEPT * self.h):
-                weights = self.weights if fall is None else self.weights - theta * fall
-                return replace(self, weights=weights, ridge=self.ridge - theta * bend[:, 0], h=h)
-        return self
+    def fallen(self, fall: NDArray[Any], gram: Gram) -> ByColumns:
+        """Q − θE, E = Aᵀ diag(fall) A, whose diagonal is positive; whether it is definite shows at the step"""
+        theta, h = self._first(self.a.sizes(fall))
+        return replace(self, weights=self.weights - theta * fall, h=h) if theta else self
+
+    def bent(self, bend: NDArray[Any]) -> ByColumns:
+        """Q − θE, E = diag(bend), likewise"""
+        theta, h = self._first(bend[:, 0])
+        return replace(self, ridge=self.ridge - theta * bend[:, 0], h=h) if theta else self
+
+    def _first(self, E: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
+        """The largest θ for which the diagonal stays positive, or 0, and that diagonal"""
+        found = ((theta, self.h - theta * E) for theta in _THETAS)
+        return next(((theta, h) for theta, h in found if np.all(h > _KEPT * self.h)), (0.0, self.h))
 
     def program(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
         """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, with W A (v − x) kept up to date"""

@@ -15,10 +15,8 @@ from ..problem import Problem
 from ..remembered import rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
-from .local import Local, cheap, curved
+from .local import STEEP, Local, cheap, curved
 from .newton import one_thread
-
-_FLAT = 0.05  # of the largest curvature, below which f is flat at 0 and a step of it would go far
 
 
 def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.0) -> tuple[Array | None, Cost]:
@@ -36,7 +34,7 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.
     zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
     seen = f.recent.at(zero)
     Q, q = _curvature(f, seen.z, every)
-    if q <= _FLAT * f.bound:
+    if q <= STEEP * f.bound:
         return None, Cost(0, 0)
     Q[np.diag_indices(len(Q))] += ridge * q
     with one_thread(len(Q)):
