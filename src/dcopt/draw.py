@@ -18,7 +18,7 @@ from .errors import BadSettings
 Sampling: TypeAlias = Literal["iid", "distinct", "cyclic", "importance"]
 Rows: TypeAlias = Any  # int64 row numbers
 SAMPLINGS = ("iid", "distinct", "cyclic")
-_COIN, _ROWS, _KEEP, _STEP, _EACH, _UNIT_INTERVAL = range(6)  # what a word is for: the second half of Philox' key
+_COIN, _ROWS, _KEEP, _STEP, _EACH, _UNIT_INTERVAL, _INNER = range(7)  # what a word is for, in Philox' key
 _BLOCK, _LARGE = 64, 4096  # steps to a block; batches above _LARGE come one step at a time
 _UNIT = 2.0**-53
 
@@ -74,6 +74,10 @@ class Draw:
     def each(self, n: int) -> NDArray[np.float64]:
         """A number uniform in [0, 1) for every row: those below s are a sample, and smaller s nested ones."""
         return np.asarray((_words(self.seed, _EACH, self.t, n) >> np.uint64(11)) * _UNIT, np.float64)
+
+    def inner(self, k: int) -> int:
+        """The seed of the k-th loop inside this step"""
+        return int(_words(self.seed, _INNER, self.t, k + 1)[k])
 
     def numbers(self, b: int) -> NDArray[np.float64]:
         """b numbers uniform in [0, 1), for rows that are not equally likely."""

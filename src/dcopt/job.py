@@ -17,6 +17,7 @@ from .data.dense import DenseRows
 from .data.engine import clock
 from .data.intercept import WithIntercept
 from .draw import Draw
+from .epochs import locally
 from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full, Revisited
 from .loop import dca
@@ -108,7 +109,9 @@ class Job:
     def __init__(self, P: Problem, method: Any, told: Told, seed: int, subsolver: str | Subsolver | None) -> None:
         self.P, self.told, self.seed = P, told, seed
         self.given = method
-        self.recipe, self.notes = resolve(method, P)
+        self.named, notes = resolve(method, P)
+        self.recipe, more = locally(self.named, P)
+        self.notes = notes + more
         self.tuned, self.estimator = self.recipe.prepare(P)
         self.estimator.check(P.n)
         self.subsolver = None if subsolver is None else as_subsolver(subsolver)
@@ -131,11 +134,11 @@ class Job:
         with np.errstate(all="ignore"):
             for ridge in _RIDGES if small else _RIDGES[:1]:
                 x, cost = dense_start(self.tuned, draw, self.estimator.nested, ridge)
-                F, spent = 0.0, Cost(spent.gradients + cost.gradients, spent.paper + cost.paper)
+                F, spent = 0.0, spent.plus(cost)
                 if x is not None and small and isinstance(f, LinearSum):
                     *_, last = islice(self._states(state._replace(x=x, spent=spent)), _TRIED)
                     new = 0 if f.recent.knows(last.x) else f.n  # mostly the last step has looked there
-                    x, spent = last.x, Cost(last.spent.gradients + new, last.spent.paper + new)
+                    x, spent = last.x, last.spent.plus(Cost(new, new))
                     F = f.recent.at(x).value + self.P.r.value(x)
                 if x is not None and math.isfinite(F):
                     starts.append((F, len(starts), x))
@@ -171,7 +174,7 @@ class Job:
         """What writes the checkpoints of this job."""
         require_number("every", every, 0.0)
         by_name = isinstance(self.given, (str, Method))
-        method = self.recipe if by_name else self.given
+        method = self.named if by_name else self.given
         told, made = self.told.plain(), repr(self.estimator)
         origin = Origin(method, made, self.subsolver, self.seed, told, own_rule, fingerprint(self.P))
         return Keeper(path, float(every), origin)

@@ -9,7 +9,6 @@ from .estimators.base import Estimator
 from .problem import Problem
 from .state import State
 from .subproblems.base import Subsolver, for_step
-from .sums import Cost
 
 
 def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, seed: int) -> Iterator[State]:
@@ -26,7 +25,6 @@ def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, se
         y = g + w
         asked = P.tolerance(x, state.prev, y)
         inner = for_step(subsolver, draw)(P.G, r1, y, warm=x, tol=asked)
-        cost, more = estimate.cost, inner.cost
-        spent = Cost(spent.gradients + cost.gradients + more.gradients, spent.paper + cost.paper + more.paper)
+        spent = spent.plus(estimate.cost).plus(inner.cost)
         state = State(t + 1, inner.x, x, estimate.memory, spent, inner.residual, asked)
         yield state

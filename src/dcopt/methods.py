@@ -185,9 +185,10 @@ def _spg(P: Problem) -> Subsolver:
     return StagedSPG(G.mu - G.smoothness.m_f, b)  # type: ignore[return-value]  # told the step by the loop
 
 
-def _local(P: Problem) -> Problem:
+def separate(P: Problem, name: str = "dca-local") -> Problem:
+    """P itself, if a metric can be made of f and the program in it falls apart."""
     if not (isinstance(P.f, LinearSum) and separable(P.r)):
-        raise CannotSolve("dca-local", f"r = {type(P.r).__name__} does not fall apart into entries or rows", "dca")
+        raise CannotSolve(name, f"r = {type(P.r).__name__} does not fall apart into entries or rows", "dca")
     return P
 
 
@@ -227,11 +228,11 @@ METHODS: dict[str, Method] = {
         Method("bdca", _full, says="the full gradient, then a line search", subsolver=_boosted),
         Method(
             "dca-local", lambda n: Revisited(), says="the full gradient; G is the curvature of f at x", only_S=True,
-            transform=_local, subsolver=Local,
+            transform=separate, subsolver=Local,
         ),
         Method(
             "dca-nested", lambda n: Revisited(_GROWS), says="dca-local on 1/16, 1/4, 1/2 of the rows, then on all",
-            only_S=True, transform=_local, subsolver=lambda P: Local(P, _GROWS),
+            only_S=True, transform=separate, subsolver=lambda P: Local(P, _GROWS),
         ),
         Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from . import theory
-from .convex import Majorizer
+from .convex import LocalCurvature, Majorizer
 from .errors import BadSettings, pick, require_number
 from .estimators import PAGE
 from .known import OWN, Known, deviation, scene_of, start_value, value_of
@@ -143,6 +143,8 @@ def plan(
     pick("measure", measure, ("gap", "criticality"))
     pick("setting", setting, ("finite-sum", "online"))
     pick("mode", mode, ("certified", "paper", "practical"))
+    if isinstance(P.G, LocalCurvature):
+        raise BadSettings("decomposition", "local", "scalar, diagonal or gram: a theorem speaks of one G for all steps")
     if measure == "criticality" and P.r.L2 is None:
         raise BadSettings("measure", measure, "'gap': r2 is not smooth, and the criticality theorems need L_r2")
     if P.n is None and setting == "finite-sum":

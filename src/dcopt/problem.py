@@ -10,7 +10,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .constants import Constants, Smoothness, majorizing_kappa, smoothness
-from .convex import Convex, Majorizer, ScaledIdentity, majorizing_diagonal, majorizing_gram, variance_smoothness
+from .convex import (
+    Convex,
+    LocalCurvature,
+    Majorizer,
+    ScaledIdentity,
+    majorizing_diagonal,
+    majorizing_gram,
+    variance_smoothness,
+)
 from .data import check
 from .data.intercept import WithIntercept
 from .errors import BadInput, BadSettings, CannotSolve, pick, require_number
@@ -201,7 +209,8 @@ def erm(
     decomposition : "scalar", whose step is a prox; "diagonal", D_jj = sup|φ''| (1/N) Σ w_i |a_ij| ‖a_i‖₁, whose step is
         a prox with a length for every feature: rare features move further, for any d; or "gram", Q = sup|φ''| AᵀWA/N
         plus a ridge of 1e-8 of its diagonal, whose step is coordinate descent on Q: far fewer steps, for d up to a few
-        thousand (8 d² bytes, at most 2 GiB)
+        thousand (8 d² bytes, at most 2 GiB); or "local", the curvature of f at the points where F is known, on the
+        columns in use: every estimator makes epochs of steps in it, and F at their ends decides
     kappa : float, default L_f = sup|φ''| max w_i ‖a_i‖², times what the method asks for
     intercept : append an unpenalised column of ones; its coefficient is the last entry (row) of x
     sample_weight : (N,) weights ≥ 0, scaled to mean 1
@@ -215,7 +224,7 @@ def erm(
     >>> P.value(np.zeros(2))
     0.25
     """
-    pick("decomposition", decomposition, ("scalar", "diagonal", "gram"))
+    pick("decomposition", decomposition, ("scalar", "diagonal", "gram", "local"))
     if decomposition != "scalar" and kappa is not None:
         raise BadSettings("kappa", kappa, f'None with decomposition="{decomposition}": the data say what majorizes')
     pick("concave_step", concave_step, ("dca", "reweighted"))
@@ -236,5 +245,6 @@ def erm(
     if decomposition == "diagonal":
         return Problem(majorizing_diagonal(f), r=r, f=f, classes=classes)
     if kappa is None:
-        return Problem(ScaledIdentity(majorizing_kappa(f)), r=r, f=f, tunable=True, classes=classes)
+        own = LocalCurvature if decomposition == "local" else ScaledIdentity
+        return Problem(own(majorizing_kappa(f)), r=r, f=f, tunable=True, classes=classes)
     return Problem(ScaledIdentity(kappa), r=r, f=f, classes=classes)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from .data import check
 from .draw import as_seed
+from .epochs import locally
 from .errors import BadInput, BadSettings, OutOfData, require
 from .estimators import Estimator
 from .job import Job, Observer, Told, are_observers, is_problem
@@ -37,7 +38,7 @@ def iterate(
         P, method = method.P, method.estimator
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
-    recipe, _ = resolve(method, P)
+    recipe, _ = locally(resolve(method, P)[0], P)
     P, estimator = recipe.prepare(P)
     estimator.check(P.n)
     state = first_state(P, x0) if state is None else state.thawed()

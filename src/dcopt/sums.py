@@ -23,6 +23,9 @@ class Cost(NamedTuple):
     gradients: int
     paper: int
 
+    def plus(self, more: Cost) -> Cost:
+        return Cost(self.gradients + more.gradients, self.paper + more.paper)
+
 
 class Batch(Protocol):
     """Some of the components f_i (or h_i). All results are means over the batch."""

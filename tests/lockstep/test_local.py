@@ -255,9 +255,9 @@ def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     small = replace(Q, **eighth, passes=5000)
     u = -f.all().grad(x)[:, None]
     trials = list(islice(solver._trials(small, small, x[:, None], u, r1, 1e-12), 4))
-    changes = [P.value(x + d[:, 0]) - P.value(x) for d, _ in trials]
+    changes = [P.value(x + d[:, 0]) - P.value(x) for d, *_ in trials]
     assert changes[0] > 0.0
-    for k, (d, fall) in enumerate(trials):
+    for k, (d, fall, _) in enumerate(trials):
         tau = 3.0**k
         np.testing.assert_allclose(d, trials[0][0] / tau, rtol=1e-12)
         assert fall == pytest.approx(solver.sigma * tau / 2 * small.square(d))

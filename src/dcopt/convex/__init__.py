@@ -10,6 +10,7 @@ from ..sums import LinearSum
 from .base import Convex, Part
 from .diagonal import Diagonal
 from .gram import Gram, majorizing_gram
+from .local_curvature import LocalCurvature
 from .majorizer import Majorizer, variance_smoothness
 from .majorizing_diagonal import MajorizingDiagonal, majorizing_diagonal
 from .mean import Mean
@@ -23,6 +24,7 @@ _SUM = LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), np.array(
 
 CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
     "scaled-identity": ScaledIdentity(1.5),
+    "local-curvature": LocalCurvature(1.5),
     "diagonal": Diagonal([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]),
     "quadratic": Quadratic(_A.T @ _A / 8 + 0.1 * np.eye(6), _A[0], const=0.5),
     "gram": majorizing_gram(_SUM),
@@ -33,7 +35,7 @@ CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
 }
 
 __all__ = [
-    "CONVEX", "Convex", "Diagonal", "Gram", "Majorizer", "MajorizingDiagonal", "Mean", "Part", "Quadratic", "Radial",
-    "ScaledIdentity", "Shifted", "gram", "least_squares", "majorizing_diagonal", "majorizing_gram",
-    "variance_smoothness",
+    "CONVEX", "Convex", "Diagonal", "Gram", "LocalCurvature", "Majorizer", "MajorizingDiagonal", "Mean", "Part",
+    "Quadratic", "Radial", "ScaledIdentity", "Shifted", "gram", "least_squares", "majorizing_diagonal",
+    "majorizing_gram", "variance_smoothness",
 ]  # fmt: skip

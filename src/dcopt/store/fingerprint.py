@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..convex import LocalCurvature
 from ..problem import Problem
 from ..sums import LinearSum
 from ..xp import Array
@@ -28,7 +29,7 @@ def fingerprint(P: Problem) -> dict[str, str]:
         "the number of components": str(P.n),
         "the dtype": np.dtype(P.dtype).name,
         "the regularizer": _text(P.r),
-        "G": "chosen by the method" if P.tunable else _text(P.G),
+        "G": _chosen(P.G) if P.tunable else _text(P.G),
         "eta": repr(float(P.eta)),
         "inner_tol": repr(float(P.inner_tol)),
     }
@@ -43,6 +44,10 @@ def fingerprint(P: Problem) -> dict[str, str]:
         "the sample weights": "None" if f.weights is None else _digest(f.weights),
         "the loss": _text(f.loss),
     }
+
+
+def _chosen(G: Any) -> str:
+    return "f's curvature" if isinstance(G, LocalCurvature) else "chosen by the method"
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:

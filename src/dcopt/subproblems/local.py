@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from ..regularizers import Regularizer
 from ..remembered import Seen, rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
-from .base import Inner, nowhere
+from .base import FREE, Inner, nowhere
+from .held import Held
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .model import Model
 from .newton import SMALL
@@ -44,6 +45,23 @@ STEEP = 0.05  # of the largest curvature, on average: below it f is flat at 0, a
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
+class Trial(NamedTuple):
+    """A step, how far F has to fall with it (infinity: it is none), and what it cost to find it."""
+
+    step: NDArray[Any]
+    fall: float
+    cost: Cost = FREE
+
+
+class Walk(NamedTuple):
+    """Where an epoch in the metric τQ ended, after how many steps, and the component gradients that it took."""
+
+    x: Array
+    steps: int
+    tau: float
+    cost: Cost
+
+
 @dataclass(frozen=True, eq=False)
 class Local:
     """x⁺ = argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨w − ∇f(x), v⟩,   Q = (1/N) Σ w_i |φ''(⟨a_i, x⟩)| a_i a_iᵀ + μI
@@ -57,9 +75,9 @@ class Local:
     coordinates move that are not 0 or have to leave 0 (at most `most` new ones): the others stay where the program
     on all coordinates might move them later, and the certificate, which knows all of them, says when that is over.
     With `search` it first tries to leap to other critical points of F's model (`Model.lower`), and does where F is
-    lower there by 1e-5 of itself. Every look at F is a pass, and gives the next gradient too (`Revisited`). The
-    residual is said to be 0: the program is solved as well as the step needs, and what was promised of the step,
-    descent, was tested at the point.
+    lower there by 1e-5 of itself; with `epoch`, to go where the small steps of an estimator in Q lead. Every look at F
+    is a pass, and gives the next gradient too (`Revisited`). The residual is said to be 0: the program is solved as
+    well as the step needs, and what was promised of the step, descent, was tested at the point.
     """
 
     P: Problem
@@ -73,10 +91,13 @@ class Local:
     most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128 or 4√d
     most_full: int = 2048
     search: bool = False  # for lower critical points of F's model
-    far: float = 0.01  # from critical, relative: nearer, it does not search; 0: it does nothing else
+    far: float = 0.01  # from critical, relative: nearer, no search and no epoch; 0: it does nothing but search
+    epoch: Any = None  # an Epoch: an estimator that is tried first
 
     def at(self, draw: Draw) -> Local:
         """The solver of step t, which sees what the estimator sees."""
+        if self.epoch is not None:
+            return replace(self, epoch=self.epoch.at(draw))
         if self.nested is None:
             return self
         assert isinstance(self.P.f, LinearSum)
@@ -131,12 +152,19 @@ class Local:
             sharp = share * near * size * (_SHARP if sees_all else 1.0)
             leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
-        looks, cost = 0, Cost(0, 0)
-        for looks, (step, fall) in enumerate(islice(trials, self.trials), 1):
+        if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far:
+            held = Held(Q, columns, (self.P.r, self._parts), self.share)
+            trials = chain(self._epochs(held, warm, x, slack), trials)
+        looks, cost = 0, FREE
+        for step, fall, found in islice(trials, self.trials):
+            cost = cost.plus(found)
+            if fall == np.inf:
+                continue
+            looks, cost = looks + 1, cost.plus(Cost(f.n, f.n))
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
             trial = v.reshape(shape).astype(warm.dtype, copy=False)
-            there, cost = f.recent.at(trial), Cost(looks * f.n, looks * f.n)
+            there = f.recent.at(trial)
             value = there.value + self.P.r.value(trial)
             if np.isnan(value):
                 return nowhere(warm, cost)
@@ -147,7 +175,7 @@ class Local:
 
     def _trials(
         self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, known: bool = False
-    ) -> Iterator[tuple[NDArray[Any], float]]:
+    ) -> Iterator[Trial]:
         """Steps, and how far F has to fall: in M, then in Q with τ = 1, 3, 9, …
 
         M is left out where it is seen to be below μI along its step, which Q nowhere is. Known: Q − μI is the curvature
@@ -157,16 +185,27 @@ class Local:
             step = M.program(x, u, p, tol) - x
             square = M.square(step)
             if Q.mu * np.sum(step * step) <= square < np.inf:
-                yield step, 0.5 * self.sigma * square
+                yield Trial(step, 0.5 * self.sigma * square)
         tau, step = 1.0, Q.program(x, u, p, tol) - x
         if known and isinstance(Q, Matrix):
             step = _followed(Q, step, x, u, p, tol)
         while True:
-            yield step, 0.5 * self.sigma * tau * Q.square(step)
+            yield Trial(step, 0.5 * self.sigma * tau * Q.square(step))
             tau *= self.grow
             step = step / self.grow if isinstance(Q, ByColumns) else Q.program(x, u, p, tol, tau) - x
 
-    def _leaps(self, model: Model, tol: float, least: float) -> Iterator[tuple[NDArray[Any], float]]:
+    def _epochs(self, held: Held, warm: Array, x: NDArray[Any], slack: float) -> Iterator[Trial]:
+        """To the ends of epochs: m steps that fell by σ/2 τ‖·‖²_Q each fell by σ/2 τ/m ‖x_m − x‖²_Q at least.
+
+        And by more than rounding: noise must not wander where F cannot tell.
+        """
+        for end in self.epoch(held.scaled, warm):
+            step = (np.asarray(end.x, np.float64).reshape(x.shape) - x)[held.columns]
+            moved = bool(np.all(np.isfinite(step)) and step.any())
+            fall = 0.5 * self.sigma * end.tau / end.steps * held.Q.square(step) + 2.0 * slack if moved else np.inf
+            yield Trial(step, fall, end.cost)
+
+    def _leaps(self, model: Model, tol: float, least: float) -> Iterator[Trial]:
         """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
         v = model.critical(model.x, tol)
         way = model.lower(v, tol, least)
@@ -174,10 +213,10 @@ class Local:
         long = _LONG * max(np.linalg.norm(model.x), np.linalg.norm(v)) or np.inf
         while k:
             if np.linalg.norm(way[k - 1]) <= long:
-                yield way[k - 1] - model.x, least
+                yield Trial(way[k - 1] - model.x, least)
             k //= _RUNG
         if self.far > 0.0:
-            yield v - model.x, 0.5 * self.sigma * model.B.square(v - model.x)
+            yield Trial(v - model.x, 0.5 * self.sigma * model.B.square(v - model.x))
 
     def _fallen(self, Q: Metric, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> Metric:
         """Q − (2θ/N) Σ w_i (φ'')₋ a_i a_iᵀ for the largest θ ≤ 1 that leaves it positive definite: ∇²f for θ = 1"""

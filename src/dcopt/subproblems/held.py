@@ -1,0 +1,46 @@
+"""The step of a metric that stays for a while."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..convex import Convex
+from ..regularizers import Regularizer
+from ..xp import Array
+from .base import Inner, finite, nowhere
+from .metrics import Matrix, distances
+from .parts import Parts, parts
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨y − ∇G(x), v⟩ over some rows of x, the others as they are
+
+    G cancels: y − ∇G(x) = w − g, whatever G is. It is solved to a share of the distance at x, and not certified: who
+    holds the metric looks at F in the end.
+    """
+
+    Q: Matrix
+    columns: NDArray[np.int64]
+    own: tuple[Regularizer, Parts]  # r1, where it is the same in every step, and its parts
+    share: float
+
+    def scaled(self, tau: float) -> Held:
+        """In the metric τQ"""
+        return replace(self, Q=replace(self.Q, Q=tau * self.Q.Q, mu=tau * self.Q.mu))
+
+    def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
+        p, some = self.own[1] if r is self.own[0] else parts(r, warm.shape), self.columns
+        x: NDArray[Any] = np.array(warm, np.float64).reshape(p.c.shape)
+        u = np.asarray(y - G.grad(warm), np.float64).reshape(x.shape)[some]
+        few, begin = p.at(some), x[some]
+        if not finite(u, begin):
+            return nowhere(warm)
+        off = distances(u, begin, few)
+        v = self.Q.program(begin, u, few, self.share * float(np.linalg.norm(off)))
+        x[some] = np.clip(v, few.low, few.high)  # rounding must not cross a bound
+        return Inner(x.reshape(warm.shape).astype(warm.dtype, copy=False), 0.0, 1)
