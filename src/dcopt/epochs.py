@@ -13,7 +13,7 @@ from .draw import Draw
 from .errors import CannotSolve
 from .estimators import Estimator, Extrapolated, Full, Revisited
 from .loop import dca
-from .methods import METHODS, Method, separate
+from .methods import METHODS, Method, outside, separate
 from .problem import Problem
 from .state import State
 from .subproblems.base import Subsolver, finite
@@ -69,14 +69,12 @@ def locally(recipe: Method, P: Problem) -> tuple[Method, tuple[str, ...]]:
     """
     if not isinstance(P.G, LocalCurvature) or P.n is None:
         return recipe, ()
-    estimator: Any = recipe.estimator(P.n)
+    estimator: Any = outside(recipe.estimator(P.n))
     if isinstance(estimator, Revisited):
         return recipe, ()
     own_step = recipe.transform is not None or recipe.subsolver is not Method.subsolver
     if own_step or isinstance(estimator, Extrapolated):
         raise CannotSolve(recipe.name, 'its step is not one in a metric that changes (decomposition="local")', "dca")
-    if getattr(estimator, "quadratic", "") == "inside":
-        estimator = replace(estimator, quadratic="outside")
     if METHODS.get(recipe.name) is recipe:
         estimator = _wide(estimator, enough(P), P.n)
     estimator.check(P.n)

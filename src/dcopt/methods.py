@@ -80,11 +80,11 @@ class Method:
         if P.n is None:
             return P, estimator
         if P.f is None and isinstance(estimator, PAGE) and P.constants.L_v is not None:
-            P = P.shift(_needed_shift(P, estimator))  # a general G need not leave PAGE the descent that (S) has
-        if P.f is None and isinstance(estimator, SAGA):
-            estimator = replace(estimator, quadratic="outside")  # the h_i are given: nothing to put inside
+            P = P.shift(_needed_shift(P, estimator.spread(P.n)))  # a general G need not leave it the descent of (S)
+        if P.f is None or isinstance(P.G, Majorizer):
+            estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
         if isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum):
-            P = replace(P, G=P.G.steady(P.f, self._noise(estimator)))
+            P = replace(P, G=P.G.steady(P.f, self._noise(estimator, P.f.n)))
         return P, estimator
 
     def _kappa(self, P: Problem) -> float:
@@ -97,14 +97,18 @@ class Method:
             return min(kappa, own or kappa)  # 0: all rows are empty
         return kappa
 
-    def _noise(self, estimator: Estimator) -> float:
-        """s of the estimators that are known to descend in the metric of a majorizer."""
-        if isinstance(estimator, PAGE):
-            return spread(estimator.p, estimator.b_small)
-        if isinstance(estimator, Full | Extrapolated):
-            return 0.0
-        why = "its batches are not known to be large enough for a metric that is made of the data"
+    def _noise(self, estimator: Any, n: int) -> float:
+        """s of an estimator that says how much of the steps' lengths its error is."""
+        if hasattr(estimator, "spread"):
+            s: float = estimator.spread(n)
+            return s
+        why = "it has no spread(n), which says how long steps may be in a metric that is made of the data"
         raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
+
+
+def outside(estimator: Any) -> Any:
+    """The same with ∇G(x) exact, where it would be estimated with the rest (SAGA, SAG)."""
+    return replace(estimator, quadratic="outside") if getattr(estimator, "quadratic", "") == "inside" else estimator
 
 
 def _weighs(P: Problem) -> bool:
@@ -112,11 +116,11 @@ def _weighs(P: Problem) -> bool:
     return isinstance(P.f, LinearSum) and isinstance(P.G, ScaledIdentity)
 
 
-def _needed_shift(P: Problem, page: PAGE) -> float:
-    """The smallest η for which PAGE's corrections keep the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
+def _needed_shift(P: Problem, s: float) -> float:
+    """The smallest η for which an estimator of spread s keeps the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
     c = P.constants
     scene = Scene(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
-    return shift_for(scene, spread(page.p, page.b_small) * scene.L_v)
+    return shift_for(scene, s * scene.L_v)
 
 
 def _floor(value: float) -> int:

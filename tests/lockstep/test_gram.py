@@ -9,7 +9,7 @@ from small import matrix, signs, targets
 
 import dcopt
 from dcopt.convex import Gram, gram, variance_smoothness
-from dcopt.errors import BadInput, BadSettings, CannotSolve
+from dcopt.errors import BadInput, BadSettings
 from dcopt.estimators import PAGE
 from dcopt.laws.base import run
 from dcopt.laws.problems import LAWS
@@ -88,13 +88,11 @@ def test_methods_run_on_it(method):
     assert res.status.name in ("CONVERGED", "BUDGET") and res.certificate.F < 0.95 * P.value(np.zeros(P.shape))
 
 
-def test_page_scales_the_metric_and_table_methods_are_refused():
+def test_estimators_with_batches_scale_the_metric():
     P = problem("logistic", "gram")
-    tuned, _ = dcopt.METHODS["dca-page"].prepare(P)
-    assert tuned.G.L > P.G.L
-    for method in ("mm-saga", "dca-svrg", "online-dca"):
-        with pytest.raises(CannotSolve, match="scalar"):
-            dcopt.solve(P, method, passes=1)
+    for method in ("dca-page", "mm-saga", "dca-saga", "sdca"):
+        assert dcopt.METHODS[method].prepare(P)[0].G.tau > 1.0
+    assert dcopt.METHODS["online-dca"].prepare(P)[0].G.tau == 1.0  # its error is not one of the steps
 
 
 def test_variance_smoothness_by_enumeration():

@@ -35,7 +35,7 @@ class Majorizer(Part):
         """λ_max((τQ)⁻¹ (1/N) Σ w_i² |a_i|² a_i a_iᵀ),  |a|² = ⟨a, (τQ)⁻¹a⟩"""
 
     def steady(self, f: LinearSum, s: float) -> Majorizer:
-        """The same with a τ for which PAGE descends, s = √((1−p)/(p b')): itself where its τ is large enough."""
+        """The same with a τ for which an estimator of spread s descends: itself where its τ is large enough."""
         tau = self.tau if s == 0.0 else steady(s * self.tau * variance_smoothness(f, self))
         return self if tau <= self.tau * (1 + 1e-6) else self.scaled(tau / self.tau)
 

@@ -32,6 +32,13 @@ class Estimator(Protocol):
         """The estimate at x, after one at prev."""
 
 
+class Steady(Protocol):
+    """An estimator that knows how much of the steps' lengths its error is: a metric made of the data asks for it."""
+
+    def spread(self, n: int) -> float:
+        """s with Σ E‖g_t − ∇f(x_t)‖² ≤ s² L_v² Σ E‖x_{t+1} − x_t‖², for any steps (0: no error comes from them)"""
+
+
 class OnlyG(NamedTuple):
     """The memory of a recursive estimator."""
 

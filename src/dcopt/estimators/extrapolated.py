@@ -38,6 +38,10 @@ class Extrapolated:
     def check(self, n: int | None) -> None:
         needs_finite_sum(self, n)
 
+    def spread(self, n: int) -> float:
+        """0: g_t is ∇f(u_t), with ∇G at u_t"""
+        return 0.0
+
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         return self._at(sum, x, 1.0, 1.0, 0)
 

@@ -34,6 +34,10 @@ class Fresh:
     def check(self, n: int | None) -> None:
         check_batch("b", self.b, n)
 
+    def spread(self, n: int) -> float:
+        """0: its error is that of the samples, whatever the steps are, and shorter ones would not lessen it"""
+        return 0.0
+
     def size(self, t: int) -> int:
         """b_t"""
         return math.ceil(self.b * math.pow(t + 1, self.growth))

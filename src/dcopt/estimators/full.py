@@ -18,6 +18,10 @@ class Full:
     def check(self, n: int | None) -> None:
         needs_finite_sum(self, n)
 
+    def spread(self, n: int) -> float:
+        """0: g_t is ∇f(x_t)"""
+        return 0.0
+
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         batch = sum.all()
         g = batch.grad(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..draw import Draw
@@ -18,6 +19,11 @@ class LooplessSVRG(SVRG):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_number("q", self.q, 0.0, 1.0, open_low=True)
+
+    def spread(self, n: int) -> float:
+        """√(1−q) / ((1−√(1−q)) √b): δ = E‖x − x̃‖² has δ⁺ ≤ (1−q)((1+β)δ + (1+1/β)‖x⁺ − x‖²), β = 1/√(1−q) − 1"""
+        root = math.sqrt(1.0 - self.q)
+        return root / ((1.0 - root) * math.sqrt(self.b_small))
 
     def refresh(self, draw: Draw) -> bool:
         return draw.coin() < self.q

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..draw import Draw, Sampling
 from ..errors import NeedsFiniteSum, require_number
 from ..sums import Sum
+from ..theory import spread
 from ..xp import Array
 from .base import Estimate, OnlyG, both, check_batch, check_sampling
 
@@ -33,6 +34,10 @@ class PAGE:
         elif n is None:
             raise NeedsFiniteSum("PAGE with b=None (all components)")
         check_batch("b_small", self.b_small, n)
+
+    def spread(self, n: int) -> float:
+        """√((1−p)/(p b')): corrections add up, for 1/p steps on average"""
+        return spread(self.p, self.b_small)
 
     def refresh(self, draw: Draw) -> bool:
         return draw.coin() < self.p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..draw import Draw
@@ -18,6 +19,11 @@ class SAG(SAGA):
 
     `quadratic="inside"` is SDCA: ∇G is taken at x̄, the mean of the points of the last visits.
     """
+
+    def spread(self, n: int) -> float:
+        """√(1−q) / (1−√(1−q)): as for SAGA, but the rows that were not visited are wrong, however many others were"""
+        root = math.sqrt(1.0 - self.visits(n))
+        return root / (1.0 - root)
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
         batch = sum.sample(self.b, draw, self.sampling)

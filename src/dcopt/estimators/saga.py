@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +34,14 @@ class SAGA:
     def check(self, n: int | None) -> None:
         needs_finite_sum(self, n)
         check_batch("b", self.b, n)
+
+    def visits(self, n: int) -> float:
+        """q: how likely a step visits a given row"""
+        return 1.0 - (1.0 - 1.0 / n) ** self.b if self.sampling == "iid" else self.b / n
+
+    def spread(self, n: int) -> float:
+        """1 / ((1−√(1−q)) √b): δ, the mean of ‖∇f_i(x) − y_i‖², has δ⁺ ≤ (1+β)(1−q)δ + (1+1/β) L_v²‖x⁺ − x‖²"""
+        return 1.0 / ((1.0 - math.sqrt(1.0 - self.visits(n))) * math.sqrt(self.b))
 
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         table = first_table(sum, x, inside=self.quadratic == "inside")

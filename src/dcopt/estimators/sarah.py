@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..draw import Draw
@@ -20,6 +21,10 @@ class SARAH(PAGE):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_count("period", self.period)
+
+    def spread(self, n: int) -> float:
+        """√((M−1)/b'): every step is in the corrections of at most M − 1"""
+        return math.sqrt((self.period - 1) / self.b_small)
 
     def refresh(self, draw: Draw) -> bool:
         return draw.t % self.period == 0

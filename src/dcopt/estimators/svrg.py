@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,6 +36,10 @@ class SVRG:
     def check(self, n: int | None) -> None:
         needs_finite_sum(self, n)
         check_batch("b_small", self.b_small, n)
+
+    def spread(self, n: int) -> float:
+        """√(M(M−1)/(2b)): ‖x_t − x̃‖² ≤ k Σ ‖x_{j+1} − x_j‖² over the k < M steps since the snapshot, summed over t"""
+        return math.sqrt(self.period * (self.period - 1) / (2.0 * self.b_small))
 
     def refresh(self, draw: Draw) -> bool:
         return draw.t % self.period == 0
