@@ -150,12 +150,17 @@ class Job:
                       "than it would take up from 0 (x0 = zeros starts there)")  # fmt: skip
         return state._replace(x=min(starts)[2])
 
+    @property
+    def looks_around(self) -> bool:
+        """Whether its steps can: they know F and the curvature of f."""
+        return isinstance(self.estimator, Revisited) and self.subsolver is None
+
     @cached_property
     def searches(self) -> bool:
         """Whether it may leave a critical point for a lower one: r is a sum over entries, and r2 is not 0."""
         P = self.P
-        may = self.told.search and isinstance(self.estimator, Revisited) and self.subsolver is None
-        return may and P.r.L2 != 0.0 and entries(P.r, np.zeros(P.shape)) is not None
+        may = self.told.search and self.looks_around and P.r.L2 != 0.0
+        return may and entries(P.r, np.zeros(P.shape)) is not None
 
     def _search(self, state: State) -> Iterator[State]:
         """The states after one that has converged: a step that looks for a lower critical point, and those after it."""

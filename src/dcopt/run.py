@@ -249,9 +249,9 @@ class Run:
         (first, last, times), F = self._sought, self.look().F
         left = times - 1 + int(F < last - LEAST * abs(F))
         if left < 1 or times == 0:
-            return "it may leave critical points for lower ones (not from an x0 of one's own)"
+            return "it may leave critical points for lower ones (search=False does not)"
         those = "a critical point" if left == 1 else f"{left} critical points"
-        return f"it left {those} for lower ones: F fell from {first:.6g} to {F:.6g} (not from an x0 of one's own)"
+        return f"it left {those} for lower ones: F fell from {first:.6g} to {F:.6g} (search=False does not)"
 
     def _count(self, state: State) -> None:
         self.state, self.t, self.whole = state, state.t, True

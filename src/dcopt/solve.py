@@ -90,6 +90,7 @@ def solve(
     measure: Literal["gap", "criticality"] | None = None,
     loose_tol: float | None = None,
     settle: bool = False,
+    search: bool | None = None,
     stop: Rule | None = None,
     output: Literal["last", "best", "uniform", "uniform-before"] | None = None,
     seed: int | None = None,
@@ -111,14 +112,16 @@ def solve(
     passes : budget in N component gradients, honestly counted (a PAGE correction costs 2b'); default 20 if
         nothing else is given
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
-    tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol; for
-        "auto" without an x0: and no lower critical point is found nearby
+    tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol; with
+        `search`: and no lower critical point is found nearby
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
     settle : at tol go on, by a step or as long as each lowers the measure tenfold, down to 1e-4 tol, where looks at F
         are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with
         every step, which costs next to nothing there. Estimators do; a checkpoint keeps it
-    x0 : the start, and a run ends at a critical point near it. By default 0; for "auto", which then leaves critical
-        points for lower ones, a step of f alone from 0 where the penalty is concave and that is lower (of small data,
+    search : leave critical points for lower ones, where r is a sum of concave profiles of entries ("auto", "dca-local"
+        and "dca-nested"); None: for "auto" without an x0
+    x0 : the start; without `search` a run ends at a critical point near it. By default 0; for "auto" a step of f alone
+        from 0 where the penalty is concave and that is lower (of small data,
         and then for "dca-local" too, the best of three such starts after six steps each, which are counted as passes
         and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or callbacks are given)
     output : the last point, the best F among the traced points, or the theorems' one: uniformly from x_1 … x_T
@@ -147,12 +150,16 @@ def solve(
         method = method.estimator
     measure, output = measure or "gap", output or "last"
     require(isinstance(settle, bool), "settle", settle, "True or False")
-    search = x0 is None and isinstance(method, str) and method == AUTO
-    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, search)
+    require(search is None or isinstance(search, bool), "search", search, "None, True or False")
+    auto = isinstance(method, str) and method == AUTO
+    look = x0 is None and auto if search is None else search
+    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, look)
     rule = told.rule(P, stop)
     are_observers(callbacks)
     seed = as_seed(seed)
     job = Job(P, method, told, seed, subsolver)
+    if search and not (auto or job.looks_around):
+        raise BadSettings("search", True, 'None, or method="auto", "dca-local" or "dca-nested" without a sub-solver')
     keeper = None
     if checkpoint is not None:
         _is_new(checkpoint, P)

@@ -317,6 +317,38 @@ def test_auto_says_why():
     assert "curvature" in dcopt.DCClassifier(lam=0.05).fit(X, y).solver_.reason
 
 
+def test_search_leaves_critical_points_for_lower_ones():
+    """Of 20 problems with columns that stand for each other, against enumeration: DCA from the least squares of every
+    subset."""
+    hits = np.zeros(2, int)
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        X = 0.3 * (draw.normal(size=(80, 5)) + draw.normal(size=(80, 1)))
+        y = X @ np.array([1.0, 0.0, 0.0, 1.0, 0.0]) + draw.normal(size=80)
+        P, ends = dcopt.erm(X, y, "squared", MCP(lam=0.1)), []
+        for S in range(32):
+            some, x = np.flatnonzero([S >> j & 1 for j in range(5)]), np.zeros(5)
+            x[some] = np.linalg.lstsq(X[:, some], y, rcond=None)[0]
+            ends.append(dcopt.solve(P, "dca-local", x0=x, tol=1e-9, measure="criticality", seed=0).certificate.F)
+        base = dcopt.DCRegressor(penalty=MCP(lam=0.1), fit_intercept=False, tol=1e-9)
+        fits = [clone(base).set_params(search=search).fit(X, y) for search in (False, True)]
+        assert fits[1].objective_ <= fits[0].objective_ + 1e-12 and fits[1].status_ == "CONVERGED"
+        assert fits[1].solver_.method == "dca-local"
+        hits += [fit.objective_ <= min(ends) + 1e-9 for fit in fits]
+    assert hits[1] >= 17 > hits[0] + 2
+
+
+def test_a_path_is_not_searched_and_who_cannot_search_says_so():
+    X, y = two_classes()
+    model = dcopt.DCClassifier(penalty="mcp", lam=0.02, solver="dca-local")
+    paths = [clone(model).set_params(search=search).path(X, y, n_lams=5) for search in (False, True)]
+    np.testing.assert_array_equal(*(path.coefs for path in paths))
+    with pytest.raises(dcopt.BadSettings, match="search"):
+        clone(model).set_params(search=True, solver="dca-page").fit(X, y)
+    with pytest.raises(dcopt.BadSettings, match="search"):
+        clone(model).set_params(search="deep").fit(X, y)
+
+
 def test_warm_start_continues():
     X, y = two_classes()
     model = dcopt.DCClassifier(lam=0.03, warm_start=True, tol=1e-6).fit(X, y)

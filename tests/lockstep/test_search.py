@@ -159,6 +159,26 @@ def test_who_gives_x0_stays_there(stuck: dcopt.Problem) -> None:
     assert auto.spent == plain.spent
 
 
+def test_search_is_asked_for_or_forbidden(stuck: dcopt.Problem) -> None:
+    """From an x0 of one's own with True, with dca-local too; with False nothing is searched anywhere."""
+    x0 = np.zeros(stuck.shape)
+    plain = dcopt.solve(stuck, "dca-local", x0=x0, **SETTINGS)
+    lower = dcopt.solve(stuck, "dca-local", x0=x0, search=True, **SETTINGS)
+    assert lower.certificate.F < plain.certificate.F and lower.status.name == plain.status.name == "CONVERGED"
+    assert "lower ones" in lower.notes[-1] and not plain.notes
+    auto = dcopt.solve(stuck, "auto", search=False, **SETTINGS)
+    assert not any("lower ones" in note for note in auto.notes)
+    again = dcopt.solve(stuck, auto.method, x0=x0, search=False, **SETTINGS)
+    assert np.array_equal(again.x, dcopt.solve(stuck, auto.method, x0=x0, **SETTINGS).x)
+    for wrong in ("yes", 1):
+        with pytest.raises(dcopt.BadSettings, match="search"):
+            dcopt.solve(stuck, "auto", search=wrong, **SETTINGS)  # type: ignore[arg-type]
+    with pytest.raises(dcopt.BadSettings, match="search"):
+        dcopt.solve(stuck, "dca-page", search=True, **SETTINGS)
+    with pytest.raises(dcopt.BadSettings, match="search"):
+        dcopt.solve(stuck, "dca-local", search=True, subsolver="prox", **SETTINGS)
+
+
 ROWS = Exponential(lam=5e-3, alpha=5.0, groups="rows")
 
 

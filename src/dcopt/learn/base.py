@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..data import check
-from ..errors import pick, require_count, require_number
+from ..errors import pick, require, require_count, require_number
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
@@ -58,7 +58,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> str | None:
         task = self._task(X, y, sample_weight)
         r, x0 = self._start(task)
-        ways = choices(self.solver, task.n, task.d, task.loss, r)
+        ways = choices(self.solver, task.n, task.d, task.loss, r, self.search)
         context = self._open_tasks(X, y)
         budget, patience, task = self._budget(task, x0, context)
         done = run(task, r, Progress(x0), ways, budget)
@@ -122,6 +122,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         pick("measure", self.measure, MEASURES)
         require_number("tol", self.tol, 0.0)
         require_number("max_passes", self.max_passes, 0.0)
+        require(isinstance(self.search, bool), "search", self.search, "True or False")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         callbacks, patience = list(self.callbacks or ()), None
         if self.validation_fraction is not None and x0 is not None:
@@ -141,7 +142,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         if context is not None and getattr(self, "_skl_callbacks", None):
             callbacks.append(EveryPass(task.n, scikit_learn_tasks(self, context, self._attributes)))
         passes, seconds = float(self.max_passes), self.max_seconds
-        return Budget(float(self.tol), self.measure, passes, seconds, seed, callbacks), patience, task
+        search = self.search and x0 is not None  # a path stays near the solution before
+        return Budget(float(self.tol), self.measure, passes, seconds, seed, callbacks, search), patience, task
 
     def _open_tasks(self, X: Any, y: Any) -> Any:
         if not hasattr(self, "_init_callback_context"):

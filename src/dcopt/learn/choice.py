@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..errors import pick
+from ..errors import BadSettings, pick
 from ..losses import Loss
 from ..methods import AUTO, METHODS
 from ..regularizers import Regularizer
@@ -12,6 +12,7 @@ from ..subproblems.parts import separable
 
 _GRAM = 2048  # features: a Gram matrix of 32 MiB, coordinate descent at a few ms a pass
 _MANY = 4096  # rows: below it a full gradient costs less than what a batch saves
+SEARCHES = ("dca-local", "dca-nested")
 _EXACT = ("dca", "cccp", "bdca", "pdcae")  # full gradients: nothing disturbs them in the metric of a Gram matrix
 
 
@@ -23,8 +24,20 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Choice]:
-    """The way to solve it, and what to fall back on where it ends without a certificate."""
+def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer, search: bool = False) -> list[Choice]:
+    """The way to solve it, and what to fall back on where it ends without a certificate.
+
+    With `search` those come first that can leave critical points for lower ones.
+    """
+    found = _choices(solver, n, d, loss, r)
+    if not search:
+        return found
+    if solver not in (AUTO, *SEARCHES):
+        raise BadSettings("search", True, f'False, or solver="auto", {" or ".join(SEARCHES)}')
+    return sorted(found, key=lambda way: way.method not in SEARCHES)
+
+
+def _choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Choice]:
     apart, small = separable(r), d <= _GRAM
     if solver != AUTO:
         name = pick("solver", solver, (AUTO, *METHODS))

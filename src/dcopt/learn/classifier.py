@@ -137,6 +137,7 @@ class DCClassifier(Online, Classifies):
     fit_intercept : an intercept that is not penalised
     class_weight : None, "balanced" or a dictionary
     solver : "auto" or the name of a method; the choice and its reason are in `solver_`
+    search : leave critical points for lower ones, found by one coefficient more or less at a time; not along paths
     tol, measure : converged means that the measure ("criticality" or "gap"), recomputed at the solution, is at most tol
     max_passes, max_seconds : the budget, in passes over the data and in seconds
     warm_start : start from the last solution instead of the model without features
@@ -174,6 +175,7 @@ class DCClassifier(Online, Classifies):
         fit_intercept: bool = True,
         class_weight: Any = None,
         solver: str = "auto",
+        search: bool = False,
         tol: float = 1e-4,
         measure: str = "criticality",
         max_passes: float = 1000,
@@ -188,7 +190,8 @@ class DCClassifier(Online, Classifies):
     ) -> None:
         self.loss, self.penalty, self.lam, self.lam_scale = loss, penalty, lam, lam_scale
         self.groups, self.unpenalized, self.fit_intercept = groups, unpenalized, fit_intercept
-        self.class_weight, self.solver, self.tol, self.measure = class_weight, solver, tol, measure
+        self.class_weight, self.solver, self.search = class_weight, solver, search
+        self.tol, self.measure = tol, measure
         self.max_passes, self.max_seconds, self.warm_start = max_passes, max_seconds, warm_start
         self.validation_fraction, self.patience, self.holdout = validation_fraction, patience, holdout
         self.callbacks, self.verbose, self.random_state = callbacks, verbose, random_state

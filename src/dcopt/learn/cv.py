@@ -26,6 +26,7 @@ class CrossValidated(DCBase):
     lam = None
     lam_scale = "absolute"
     warm_start = False
+    search = False
     validation_fraction = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> str | None:

@@ -68,6 +68,7 @@ class DCRegressor(Online, Regresses):
         unpenalized: Any = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        search: bool = False,
         tol: float = 1e-4,
         measure: str = "criticality",
         max_passes: float = 1000,
@@ -82,7 +83,7 @@ class DCRegressor(Online, Regresses):
     ) -> None:
         self.loss, self.penalty, self.lam, self.lam_scale = loss, penalty, lam, lam_scale
         self.groups, self.unpenalized, self.fit_intercept = groups, unpenalized, fit_intercept
-        self.solver, self.tol, self.measure = solver, tol, measure
+        self.solver, self.search, self.tol, self.measure = solver, search, tol, measure
         self.max_passes, self.max_seconds, self.warm_start = max_passes, max_seconds, warm_start
         self.validation_fraction, self.patience, self.holdout = validation_fraction, patience, holdout
         self.callbacks, self.verbose, self.random_state = callbacks, verbose, random_state

@@ -24,7 +24,7 @@ from .cv import chosen
 from .null import null_model
 from .path import PathResult, follow, grid, summary
 from .penalties import with_lam
-from .task import Budget, Done, Progress, Task, run
+from .task import Budget, Done, Progress, Task, begin, run
 
 
 @dataclass
@@ -107,8 +107,7 @@ class Fit:
             if turn is not None:
                 turn(now)
             _remove(checkpoint)
-            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": now.x0, "trace": 1.0, "settle": True}
-            return solve(P, way.method, checkpoint=checkpoint, **begin, **share)
+            return solve(P, way.method, x0=now.x0, trace=1.0, checkpoint=checkpoint, **begin(budget, way), **share)
 
         return run(self.task, self.r, at, self.ways, budget, one)
 

@@ -22,7 +22,7 @@ from ..state import Result, State
 from ..status import Status
 from ..sums import LinearSum
 from ..watch import Record
-from .choice import Choice
+from .choice import SEARCHES, Choice
 
 _NO_PENALTY = Zero()
 _MORE = (Status.BUDGET, Status.STALLED, Status.SUBPROBLEM, Status.DIVERGED)  # then another method may get further
@@ -94,6 +94,7 @@ class Budget(NamedTuple):
     seconds: float | None
     seed: int
     callbacks: Sequence[Callable[[State], Any]] = ()
+    search: bool = False
 
 
 class Progress(NamedTuple):
@@ -125,6 +126,12 @@ class Done(NamedTuple):
     seen: Progress
 
 
+def begin(budget: Budget, way: Choice) -> dict[str, Any]:
+    """What a run is told once, and its checkpoint keeps."""
+    search = True if budget.search and way.method in SEARCHES else None
+    return {"measure": budget.measure, "seed": budget.seed, "settle": True, "search": search}
+
+
 One = Callable[[Problem, Choice, Progress, dict[str, Any]], Result]
 
 
@@ -147,8 +154,7 @@ def run(
             "callbacks": list(budget.callbacks),
         }
         if one is None:
-            begin: Any = {"measure": budget.measure, "seed": budget.seed, "x0": at.x0, "trace": 5.0, "settle": True}
-            result = solve(P, way.method, **begin, **share)
+            result = solve(P, way.method, x0=at.x0, trace=5.0, **begin(budget, way), **share)
         else:
             result = one(P, way, at, share)
         at = at.after(result, task.n)
