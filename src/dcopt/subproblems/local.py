@@ -322,12 +322,12 @@ def _followed(
 def _curvature(f: LinearSum, loss: Softmax, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
     """∇²f, dk × dk: block (i, j) is (1/N) Σ w pᵢ ([i = j] − pⱼ) a aᵀ; the last class follows from the others."""
     m, k = len(columns), f.classes[0]
-    blocks = np.empty((k, k, m, m))
+    Q = np.empty((m, k, m, k))
     for i, j, cross in loss.crosses(z):
-        blocks[i, j] = blocks[j, i] = f.a.gram(curved(f, cross) / f.n, columns)
+        Q[:, i, :, j] = Q[:, j, :, i] = f.a.gram(curved(f, cross) / f.n, columns)
     for i in range(k):
-        blocks[i, -1] = blocks[-1, i] = -blocks[i, :-1].sum(axis=0)
-    return blocks.transpose(2, 0, 3, 1).reshape(m * k, m * k)
+        Q[:, i, :, -1] = Q[:, -1, :, i] = -sum(Q[:, i, :, j] for j in range(k - 1))
+    return Q.reshape(m * k, m * k)
 
 
 def curved(f: LinearSum, bend: Array) -> NDArray[np.float64]:
