@@ -15,13 +15,12 @@ from .estimators import Estimator, Extrapolated, Full, Revisited
 from .loop import dca
 from .methods import METHODS, Method, outside, separate
 from .problem import Problem
+from .remembered import Known, Seen
 from .state import State
-from .subproblems.base import Subsolver, finite
-from .subproblems.local import Local, Walk
-from .sums import Cost
-from .xp import Array
+from .subproblems.base import FREE, Subsolver, finite
+from .subproblems.local import TAUS, Local, Walk
+from .sums import Cost, LinearSum
 
-_TAUS = (3.0, 9.0)  # τ > ½ + s_p ℓ is what batches of `enough` ask for, and Q need not majorize f
 _STEPS = 256  # of an epoch, at most: a program costs more than a small batch
 
 
@@ -29,8 +28,8 @@ _STEPS = 256  # of an epoch, at most: a program costs more than a small batch
 class Epoch:
     """x_{k+1} = argmin_v τ/2 ⟨v − x_k, Q (v − x_k)⟩ + r1(v) − ⟨w_k − g_k, v⟩,   g_k ≈ ∇f(x_k), x_0 = x
 
-    Algorithm 1 in the metric Q = Q_x of the point x where it begins, until a pass of component gradients is spent; what
-    the estimator starts with, components at x, was paid for by the look at F(x). Nothing is promised of x_m: who asked
+    Algorithm 1 in the metric Q = Q_x of the point x where it begins, until a pass of component gradients is spent. An
+    estimator that starts with all components has them from the look at F(x). Nothing is promised of x_m: who asked
     for it looks at F there. Draws are a function of (seed, t) of the step that it belongs to.
     """
 
@@ -41,22 +40,22 @@ class Epoch:
     def at(self, draw: Draw) -> Epoch:
         return replace(self, draw=draw)
 
-    def __call__(self, held: Callable[[float], Subsolver], x: Array) -> Iterator[Walk]:
-        """From x in the metric τQ, for each τ that is worth an epoch."""
-        assert self.draw is not None and self.P.n is not None
-        for k, tau in enumerate(_TAUS):
-            states = dca(self.P, self.estimator, held(tau), State(0, x, None, None, Cost(0, 0)), self.draw.inner(k))
-            known = spent = Cost(0, 0)
-            for state in islice(states, _STEPS):
-                known = state.spent if state.t == 1 else known
-                spent = Cost(state.spent.gradients - known.gradients, state.spent.paper - known.paper)
-                if spent.gradients >= self.P.n or not finite(state.x):
+    def __call__(self, held: Callable[[float], Subsolver], seen: Seen) -> Iterator[Walk]:
+        """From the point that was seen in the metric τQ, for each τ that is worth an epoch."""
+        f = self.P.f
+        assert self.draw is not None and isinstance(f, LinearSum)
+        for k, tau in enumerate(TAUS):
+            known = Known(f, seen)
+            P, begin = replace(self.P, f=known), State(0, seen.x, None, None, FREE)
+            for state in islice(dca(P, self.estimator, held(tau), begin, self.draw.inner(k)), _STEPS):
+                spent = Cost(state.spent.gradients - known.served, state.spent.paper - known.served)
+                if spent.gradients >= f.n or not finite(state.x):
                     break
             yield Walk(state.x, state.t, tau, spent)
 
 
 def enough(P: Problem) -> int:
-    """⌈√(Nd/2)⌉ rows: with it, s_p ℓ ≤ 1 for the N/2b′ corrections of an epoch, ℓ² ≈ d unknowns."""
+    """⌈√(Nd/2)⌉ rows: s ℓ ≤ 1 for the N/2b′ corrections of an epoch of PAGE's, if ℓ² is not above d by much."""
     assert P.n is not None
     return math.ceil(math.sqrt(P.n * math.prod(P.shape) / 2.0))
 
@@ -72,9 +71,12 @@ def locally(recipe: Method, P: Problem) -> tuple[Method, tuple[str, ...]]:
     estimator: Any = outside(recipe.estimator(P.n))
     if isinstance(estimator, Revisited):
         return recipe, ()
+    separate(P, 'decomposition="local"', 'decomposition="scalar"')
     own_step = recipe.transform is not None or recipe.subsolver is not Method.subsolver
     if own_step or isinstance(estimator, Extrapolated):
         raise CannotSolve(recipe.name, 'its step is not one in a metric that changes (decomposition="local")', "dca")
+    if getattr(estimator, "sampling", "") == "cyclic":
+        raise CannotSolve(recipe.name, "every epoch would begin with the same rows", 'sampling="iid" or "distinct"')
     if METHODS.get(recipe.name) is recipe:
         estimator = _wide(estimator, enough(P), P.n)
     estimator.check(P.n)
@@ -83,7 +85,6 @@ def locally(recipe: Method, P: Problem) -> tuple[Method, tuple[str, ...]]:
     said = f"in the metric of f's curvature: {how}"
     made = replace(
         recipe, estimator=lambda n: Revisited(), says=said, stream=None, only_S=True,
-        transform=lambda P: separate(P, 'decomposition="local"'),
         subsolver=lambda P: Local(P, epoch=None if full else Epoch(P, estimator)),
     )  # fmt: skip
     return made, (said,)

@@ -22,7 +22,7 @@ from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full, Revisited
 from .loop import dca
 from .measures import MEASURES
-from .methods import AUTO, Method, resolve
+from .methods import AUTO, Method, own_subsolver, resolve
 from .problem import Problem
 from .run import Run, Saved, Search
 from .state import Result, State
@@ -31,7 +31,6 @@ from .store.checkpoint import Origin
 from .store.fingerprint import fingerprint
 from .store.keeper import Keeper
 from .subproblems import Subsolver
-from .subproblems import subsolver as as_subsolver
 from .subproblems.local import Local
 from .subproblems.parts import entries
 from .subproblems.start import dense_start
@@ -114,7 +113,7 @@ class Job:
         self.notes = notes + more
         self.tuned, self.estimator = self.recipe.prepare(P)
         self.estimator.check(P.n)
-        self.subsolver = None if subsolver is None else as_subsolver(subsolver)
+        self.subsolver = own_subsolver(subsolver, self.recipe, self.estimator)
         self.before = 0.0  # seconds spent on finding a start
 
     def dense(self, state: State, may_try: bool) -> State:

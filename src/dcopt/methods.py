@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from .constants import importance_kappa, smoothness
-from .convex import Majorizer, Mean, ScaledIdentity
-from .errors import CannotSolve, NeedsFiniteSum, pick
+from .convex import LocalCurvature, Majorizer, Mean, ScaledIdentity
+from .errors import BadSettings, CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
 from .functions import KnownSquare
 from .nested import Nested
 from .problem import Problem
 from .subproblems import Subsolver, choose
+from .subproblems import subsolver as as_subsolver
 from .subproblems.boosted import Boosted
 from .subproblems.local import Local
 from .subproblems.parts import separable
@@ -99,6 +100,9 @@ class Method:
 
     def _noise(self, estimator: Any, n: int) -> float:
         """s of an estimator that says how much of the steps' lengths its error is."""
+        if getattr(estimator, "sampling", "") == "cyclic":
+            why = "rows that come in order are no random sample, and nothing is known of their error"
+            raise CannotSolve(self.name, why, 'sampling="iid" or "distinct"')
         if hasattr(estimator, "spread"):
             s: float = estimator.spread(n)
             return s
@@ -189,10 +193,10 @@ def _spg(P: Problem) -> Subsolver:
     return StagedSPG(G.mu - G.smoothness.m_f, b)  # type: ignore[return-value]  # told the step by the loop
 
 
-def separate(P: Problem, name: str = "dca-local") -> Problem:
+def separate(P: Problem, name: str = "dca-local", instead: str = "dca") -> Problem:
     """P itself, if a metric can be made of f and the program in it falls apart."""
     if not (isinstance(P.f, LinearSum) and separable(P.r)):
-        raise CannotSolve(name, f"r = {type(P.r).__name__} does not fall apart into entries or rows", "dca")
+        raise CannotSolve(name, f"r = {type(P.r).__name__} does not fall apart into entries or rows", instead)
     return P
 
 
@@ -252,7 +256,22 @@ def as_method(spec: str | Method | Estimator) -> Method:
     if isinstance(spec, type) or not all(hasattr(spec, verb) for verb in ("start", "step", "check")):
         pick("method", spec, METHODS, "an estimator")  # says what is known
     estimator: Estimator = spec
+    if isinstance(estimator, Revisited):  # who looks at F pays for its gradients
+        nested = estimator.nested
+        own = METHODS["dca-local" if nested is None else "dca-nested"]
+        return replace(own, estimator=lambda n: estimator, subsolver=lambda P: Local(P, nested))
     return Method(_name(estimator), lambda n: estimator, stream=estimator)
+
+
+def own_subsolver(given: str | Subsolver | None, recipe: Method, estimator: Estimator) -> Subsolver | None:
+    """The sub-solver that was asked for, if the method can do with it."""
+    if given is None:
+        return None
+    solver = as_subsolver(given)
+    if isinstance(estimator, Revisited) and not isinstance(solver, Local):
+        expected = f"None: {recipe.name} makes its own metric, looks at F in it, and that pays for the gradients"
+        raise BadSettings("subsolver", given, expected)
+    return solver
 
 
 def resolve(spec: str | Method | Estimator, P: Problem) -> tuple[Method, tuple[str, ...]]:
@@ -273,7 +292,7 @@ def _automatic(P: Problem) -> tuple[str, str]:
         one = P.n == 1
         return ("dca", "H has one component") if one else ("dca-page", f"a general G and {P.n} components")
     convex = f.loss.curvature[0] >= 0.0
-    if P.tunable and separable(P.r):
+    if (P.tunable or isinstance(P.G, LocalCurvature)) and separable(P.r):
         if f.grams is not None:
             return "dca-local", "the curvature is the same everywhere, so that one matrix serves all steps"
         if f.n >= _MANY and _GROWS.share(0, f) < 1.0:

@@ -14,12 +14,11 @@ from .errors import BadInput, BadSettings, OutOfData, require
 from .estimators import Estimator
 from .job import Job, Observer, Told, are_observers, is_problem
 from .loop import dca
-from .methods import AUTO, Method, Planned, resolve
+from .methods import AUTO, Method, Planned, own_subsolver, resolve
 from .problem import Problem
 from .state import Result, State
 from .stop import Rule
 from .subproblems import Subsolver
-from .subproblems import subsolver as as_subsolver
 from .sums import Cost
 
 
@@ -42,7 +41,8 @@ def iterate(
     P, estimator = recipe.prepare(P)
     estimator.check(P.n)
     state = first_state(P, x0) if state is None else state.thawed()
-    states = dca(P, estimator, _subsolver(subsolver, recipe, P), state, as_seed(seed))
+    solver = own_subsolver(subsolver, recipe, estimator) or recipe.subsolver(P)
+    states = dca(P, estimator, solver, state, as_seed(seed))
     return _frozen(states)
 
 
@@ -62,10 +62,6 @@ def _start_of(plan: Planned, x0: Any) -> None:
     low, P = plan.P.lower_bound, plan.P
     if low is None or P.value(x0) - low > plan.D0 * (1 + 1e-12):
         raise BadSettings("x0", "another start", f"one with F(x0) − inf F ≤ {plan.D0:g}, or a plan made with this x0")
-
-
-def _subsolver(given: str | Subsolver | None, recipe: Method, P: Problem) -> Subsolver:
-    return recipe.subsolver(P) if given is None else as_subsolver(given)
 
 
 def first_state(P: Problem, x0: Any) -> State:
@@ -159,7 +155,7 @@ def solve(
     seed = as_seed(seed)
     job = Job(P, method, told, seed, subsolver)
     if search and not (auto or job.looks_around):
-        raise BadSettings("search", True, 'None, or method="auto", "dca-local" or "dca-nested" without a sub-solver')
+        raise BadSettings("search", True, 'None, or method="auto", "dca-local" or "dca-nested"')
     keeper = None
     if checkpoint is not None:
         _is_new(checkpoint, P)

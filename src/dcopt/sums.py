@@ -101,7 +101,7 @@ class LinearBatch(NamedTuple):
     def grad(self, x: Array) -> Array:
         if (fused := self._fused) is not None:
             return fused.look(x, 0)[2] / self.size
-        return self._through(x, self._slopes)[1]
+        return self._through(x, self.slopes_at)[1]
 
     @property
     def _fused(self) -> Fused | None:
@@ -125,16 +125,16 @@ class LinearBatch(NamedTuple):
     def diff(self, x: Array, prev: Array) -> Array:
         if self.rows is not None and self.sum.fused is not None:  # the same numbers from one compiled pass
             return self.sum.fused.diff(self.rows, x, prev)
-        s = self._slopes(self.sum.a.pair(x, prev, self.rows))
+        s = self.slopes_at(self.sum.a.pair(x, prev, self.rows))
         return self.pull(s[0] - s[1])
 
     def slopes(self, x: Array) -> Array:
-        return self._slopes(self.sum.a.dot(x, self.rows))
+        return self.slopes_at(self.sum.a.dot(x, self.rows))
 
     def pull(self, c: Array) -> Array:
         return self.sum.a.tdot(c, self.rows) / self.size
 
-    def _slopes(self, z: Array, start: int = 0, stop: int | None = None) -> Array:
+    def slopes_at(self, z: Array, start: int = 0, stop: int | None = None) -> Array:
         """φ'(z) of the components from start to stop, in the order of the batch"""
         s, w = self.sum.loss.slope(z, self.mine(self.sum.labels)[start:stop]), self._weights(start, stop)
         return s if w is None else s * self._wide(w)

@@ -18,13 +18,14 @@ from dcopt.errors import BadSettings, CannotSolve, ResumeMismatch
 from dcopt.estimators import ESTIMATORS, PAGE, SAGA, SVRG, Full, Revisited
 from dcopt.estimators.base import Estimate
 from dcopt.methods import METHODS
-from dcopt.regularizers import L1, MCP, SCAD, Exponential, Nonnegative
+from dcopt.nested import Nested
+from dcopt.regularizers import L1, MCP, SCAD, Exponential, Nonnegative, Zero
 from dcopt.state import State
-from dcopt.subproblems import cd
+from dcopt.subproblems import Inner, cd
 from dcopt.subproblems.held import Held
 from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.parts import parts
-from dcopt.sums import Cost
+from dcopt.sums import Cost, LinearBatch, LinearSum
 
 N, D = 400, 6
 NAMED = ("dca-page", "dca-svrg", "dca-saga", "sdca", "mm-saga", "mm-svrg", "mm-sarah", "online-dca")
@@ -197,6 +198,121 @@ def test_steps_are_those_of_algorithm_1_in_the_metric_of_the_first_point() -> No
     assert got.spent.gradients == N + 2 * N + N
 
 
+def test_what_is_counted_is_what_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are looked at, for every estimator: the gradient that an epoch begins with is remembered."""
+    seen = [0]
+
+    def counted(verb: str, points: int) -> Any:
+        plain = getattr(LinearBatch, verb)
+
+        def call(self: Any, *args: Any) -> Any:
+            seen[0] += points * self.size
+            return plain(self, *args)
+
+        return call
+
+    for verb, points in (("look", 1), ("grad", 1), ("diff", 2), ("slopes", 1)):
+        monkeypatch.setattr(LinearBatch, verb, counted(verb, points))
+    own = {"saga": SAGA(b=40), "svrg": SVRG(b_small=40, period=4), "page": page(40), "fresh": ESTIMATORS["fresh"]}
+    for name, estimator in own.items():
+        P = problem()
+        seen[0] = 0
+        assert states(P, estimator, 3)[-1].spent.gradients == seen[0] > 0, name
+
+
+class Timid:
+    """c ∇f(x): steps that are far too short, and all of them descend."""
+
+    def __init__(self, c: float) -> None:
+        self.c = c
+
+    def check(self, n: Any) -> None: ...
+
+    def start(self, sum: Any, x: Any, draw: Draw) -> Estimate:
+        return Estimate(self.c * sum.all().grad(x), None, Cost(sum.n, sum.n))
+
+    def step(self, sum: Any, x: Any, prev: Any, memory: Any, draw: Draw) -> Estimate:
+        return self.start(sum, x, draw)
+
+
+def test_an_epoch_that_hardly_descends_is_not_taken() -> None:
+    """F falls with it, by less than a share of what the step itself has to: or it would never come to an end."""
+    P, S = problem("logistic", Zero()), problem("logistic", Zero(), "scalar")
+    want = states(S, "dca-local", 3)
+    for one, two in zip(states(P, Timid(1e-3), 3), want, strict=True):
+        assert np.array_equal(one.x, two.x) and one.spent.gradients > two.spent.gradients
+    res = dcopt.solve(P, Timid(1e-3), tol=1e-8, measure="criticality", passes=200)
+    assert res.success
+    bold = states(P, Timid(1.0), 1)[0]  # the gradient itself: its epoch is taken
+    assert not np.array_equal(bold.x, want[0].x)
+
+
+def test_the_second_epoch_is_in_a_larger_metric() -> None:
+    """Gradients that are too long for 3Q and not for 9Q: a step that is neither the first epoch's nor the local one."""
+    S = problem("logistic", Zero(), "scalar")
+    local, first = states(S, "dca-local", 1)[0].x, S.value(np.zeros(D))
+    took = {}
+    for c in (1.0, 4.0, 8.0, 12.0, 16.0, 1e3):
+        state = states(problem("logistic", Zero()), Timid(c), 1)[0]
+        assert S.value(state.x) < first
+        took[c] = state.spent.gradients // N, np.array_equal(state.x, local)
+    assert took[1.0] == (3, False) and took[1e3] == (6, True)  # a look; a pass and a look for each epoch; a look
+    assert (5, False) in took.values()
+
+
+def test_it_ends_after_some_steps_however_small_the_batches_are() -> None:
+    X, y = data(n=4000)
+    P = dcopt.erm(X, y, "logistic", L1(lam=0.01), decomposition="local")
+    f = P.f
+    assert isinstance(f, LinearSum)
+    calls = [0]
+
+    class Step:
+        def __call__(self, G: Any, r: Any, y: Any, warm: Any, tol: float) -> Any:
+            calls[0] += 1
+            return Inner(warm + 1e-3, 0.0, 1)
+
+    walks = list(Epoch(P, page(1), Draw(0, 0))(lambda tau: Step(), f.recent.at(np.zeros(D))))
+    assert [walk.steps for walk in walks] == [256, 256] and calls[0] == 512
+    assert [walk.tau for walk in walks] == [3.0, 9.0] and {walk.cost.gradients for walk in walks} == {2 * 255}
+
+
+def test_a_majorizer_of_its_own_in_every_step() -> None:
+    """concave_step="reweighted": r1 changes with x, in an epoch too."""
+    r, X, y = Exponential(lam=0.01, alpha=5.0), *data()
+    P = dcopt.erm(X, y, "logistic", r, decomposition="local", concave_step="reweighted")
+    path = [P.value(s.x) for s in states(P, page(), 8)]
+    assert all(after <= before + 1e-14 for before, after in zip(path, path[1:], strict=False))
+    own, x = P.r, np.linspace(-1.0, 1.0, D)
+    r1 = own.linearize(x)[1]
+    assert r1 is not own
+    held = Held(Matrix(np.eye(D), 0.0), np.arange(D), (own, parts(own, (D,))), 1e-13)
+    got = held(ScaledIdentity(1.0), r1, x + 0.02, x, 0.0).x  # u = y − x
+    p = parts(r1, (D,))
+    want = np.sign(x + 0.02) * np.maximum(np.abs(x + 0.02) - p.c[:, 0], 0.0)
+    assert np.abs(got - want).max() < 1e-12
+
+
+def test_near_the_end_there_are_no_epochs() -> None:
+    """Where the relative distance is below 1/100 a step is that of dca-local, and costs a look."""
+    S = problem("logistic", L1(lam=0.01), "scalar")
+    end = dcopt.solve(S, "dca-local", tol=1e-5, measure="criticality").x
+    one, two = (states(Q, m, 1) for Q, m in ((problem("logistic", L1(lam=0.01)), page()), (S, "dca-local")))
+    assert one[0].spent.gradients > two[0].spent.gradients  # far from it there are
+    near = [
+        next(dcopt.iterate(Q, m, seed=0, x0=end * (1.0 + 1e-4)))
+        for Q, m in ((problem("logistic", L1(lam=0.01)), page()), (S, "dca-local"))
+    ]
+    assert np.array_equal(near[0].x, near[1].x) and near[0].spent == near[1].spent
+
+
+def test_least_squares_with_a_convex_penalty_take_the_step_that_solves_them() -> None:
+    X, y = data()
+    P = dcopt.erm(X, y, "squared", L1(lam=0.02), decomposition="local")
+    res = dcopt.solve(P, page(), tol=1e-9, measure="criticality", seed=0)
+    assert res.success and res.steps == 1 and res.spent.gradients == 2 * N
+
+
 # ---- draws and checkpoints
 
 
@@ -271,6 +387,36 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
         dcopt.solve(P, page(N + 1), steps=1)
     with pytest.raises(BadSettings, match="decomposition"):
         dcopt.plan(P, eps=0.1)
+    with pytest.raises(CannotSolve, match="cyclic|the same rows"):
+        dcopt.solve(P, PAGE(p=0.1, b_small=4, sampling="cyclic"), steps=1)
+    with pytest.raises(CannotSolve, match='use \'decomposition="scalar"\''):
+        dcopt.solve(problem("logistic", pairs), "auto", steps=1)
+
+
+def test_a_sub_solver_that_does_not_look_at_f_is_refused() -> None:
+    """Who looks pays for the gradients: nothing may be had for nothing, and no run goes on for ever."""
+    P, S = problem(), problem(decomposition="scalar")
+    for Q, method in ((P, "dca-page"), (P, "dca"), (S, "dca-local"), (S, "dca-nested")):
+        with pytest.raises(BadSettings, match="subsolver"):
+            dcopt.solve(Q, method, passes=2, subsolver="prox")
+        with pytest.raises(BadSettings, match="subsolver"):
+            dcopt.iterate(Q, method, subsolver="fista")
+    own = [states(Q, Revisited(), 4) for Q in (P, S)]
+    for one, two, three in zip(*own, states(S, "dca-local", 4), strict=True):
+        assert np.array_equal(one.x, three.x) and np.array_equal(two.x, three.x)
+        assert one.spent == two.spent == three.spent
+    grows = states(S, Revisited(Nested()), 4)[-1]
+    assert grows.spent == states(S, "dca-nested", 4)[-1].spent
+
+
+def test_a_problem_that_is_fixed_or_shifted_stays_local() -> None:
+    P = problem()
+    for Q in (P.fixed(), P.shift(0.1)):
+        assert isinstance(Q.G, LocalCurvature)
+        notes = dcopt.solve(Q, page(), steps=1, seed=0).notes
+        assert "curvature" in notes[0]
+        assert dcopt.solve(Q, "auto", steps=1, seed=0).method == "dca-local"
+    assert P.shift(0.1).G.L == pytest.approx(P.G.L + 0.1)
 
 
 def test_wide_data_goes_by_columns_with_the_full_gradient() -> None:

@@ -175,8 +175,6 @@ def test_search_is_asked_for_or_forbidden(stuck: dcopt.Problem) -> None:
             dcopt.solve(stuck, "auto", search=wrong, **SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(dcopt.BadSettings, match="search"):
         dcopt.solve(stuck, "dca-page", search=True, **SETTINGS)
-    with pytest.raises(dcopt.BadSettings, match="search"):
-        dcopt.solve(stuck, "dca-local", search=True, subsolver="prox", **SETTINGS)
 
 
 ROWS = Exponential(lam=5e-3, alpha=5.0, groups="rows")

@@ -114,8 +114,16 @@ class Unknown:
         return self.start(sum, x, draw)
 
 
+def test_spreads_of_rare_visits_are_numbers() -> None:
+    assert LooplessSVRG(b_small=1, q=1e-17).spread(10) == pytest.approx(2e17)
+    assert SAGA(b=1).spread(10**18) == pytest.approx(2e18) and SAG(b=1).spread(1) == 0.0
+
+
 def test_one_that_does_not_say_is_refused() -> None:
     X = matrix(40, 5)
+    for estimator in (PAGE(p=0.2, b_small=3, sampling="cyclic"), SAGA(b=3, sampling="cyclic")):  # no random sample
+        with pytest.raises(CannotSolve, match="in order"):
+            dcopt.solve(dcopt.erm(X, signs(X), decomposition="diagonal"), estimator, steps=1)
     with pytest.raises(CannotSolve, match="spread"):
         dcopt.solve(dcopt.erm(X, signs(X), decomposition="gram"), Unknown(), steps=1)
     assert dcopt.solve(dcopt.erm(X, signs(X)), Unknown(), steps=1).steps == 1

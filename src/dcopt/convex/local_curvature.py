@@ -13,3 +13,6 @@ class LocalCurvature(ScaledIdentity):
 
     The gap is that of κ; the critical distance does not depend on G.
     """
+
+    def shift(self, eta: float) -> LocalCurvature:
+        return LocalCurvature(self.kappa + eta)

@@ -36,7 +36,11 @@ class Steady(Protocol):
     """An estimator that knows how much of the steps' lengths its error is: a metric made of the data asks for it."""
 
     def spread(self, n: int) -> float:
-        """s with Σ E‖g_t − ∇f(x_t)‖² ≤ s² L_v² Σ E‖x_{t+1} − x_t‖², for any steps (0: no error comes from them)"""
+        """s with Σ E‖g_t − ∇f(x_t)‖² ≤ s²ℓ² Σ E‖x_{t+1} − x_t‖², for any steps (0: no error comes from them)
+
+        where E‖∇f_i(x) − ∇f_i(y)‖² ≤ ℓ²‖x − y‖² over the rows. What an estimator on samples of a stream has beside
+        that, shorter steps do not lessen. Rows that come in order (sampling="cyclic") are not covered.
+        """
 
 
 class OnlyG(NamedTuple):

@@ -22,8 +22,9 @@ class SAG(SAGA):
 
     def spread(self, n: int) -> float:
         """√(1−q) / (1−√(1−q)): as for SAGA, but the rows that were not visited are wrong, however many others were"""
-        root = math.sqrt(1.0 - self.visits(n))
-        return root / (1.0 - root)
+        q = self.visits(n)
+        root = math.sqrt(1.0 - q)
+        return root * (1.0 + root) / q
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
         batch = sum.sample(self.b, draw, self.sampling)

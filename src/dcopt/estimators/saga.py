@@ -37,11 +37,12 @@ class SAGA:
 
     def visits(self, n: int) -> float:
         """q: how likely a step visits a given row"""
-        return 1.0 - (1.0 - 1.0 / n) ** self.b if self.sampling == "iid" else self.b / n
+        return -math.expm1(self.b * math.log1p(-1.0 / n)) if self.sampling == "iid" and n > 1 else self.b / n
 
     def spread(self, n: int) -> float:
         """1 / ((1−√(1−q)) √b): δ, the mean of ‖∇f_i(x) − y_i‖², has δ⁺ ≤ (1+β)(1−q)δ + (1+1/β) L_v²‖x⁺ − x‖²"""
-        return 1.0 / ((1.0 - math.sqrt(1.0 - self.visits(n))) * math.sqrt(self.b))
+        q = self.visits(n)
+        return (1.0 + math.sqrt(1.0 - q)) / (q * math.sqrt(self.b))  # 1 − √(1−q) = q/(1 + √(1−q))
 
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         table = first_table(sum, x, inside=self.quadratic == "inside")

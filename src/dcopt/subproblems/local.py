@@ -42,6 +42,7 @@ _LONG = 10.0  # times as long a point is too far where f is flat, and a model of
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
 STEEP = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a step or a leap would go far
+TAUS = 3.0, 9.0  # of epochs: > ½ + sℓ for batches that are large enough, and Q need not majorize f
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -152,9 +153,10 @@ class Local:
             sharp = share * near * size * (_SHARP if sees_all else 1.0)
             leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
-        if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far:
+        if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far and not quadratic:
             held = Held(Q, columns, (self.P.r, self._parts), self.share)
-            trials = chain(self._epochs(held, warm, x, slack), trials)
+            step = Q.program(x[columns], u[columns], few, share * start) - x[columns]
+            trials = chain(self._epochs(held, here, x, Q.square(step) / TAUS[-1], slack), trials)
         looks, cost = 0, FREE
         for step, fall, found in islice(trials, self.trials):
             cost = cost.plus(found)
@@ -194,16 +196,17 @@ class Local:
             tau *= self.grow
             step = step / self.grow if isinstance(Q, ByColumns) else Q.program(x, u, p, tol, tau) - x
 
-    def _epochs(self, held: Held, warm: Array, x: NDArray[Any], slack: float) -> Iterator[Trial]:
+    def _epochs(self, held: Held, here: Seen, x: NDArray[Any], own: float, slack: float) -> Iterator[Trial]:
         """To the ends of epochs: m steps that fell by σ/2 τ‖·‖²_Q each fell by σ/2 τ/m ‖x_m − x‖²_Q at least.
 
-        And by more than rounding: noise must not wander where F cannot tell.
+        And by a share of what the step of Q itself has to (`own`), or small ones might be all that is ever made; and by
+        more than rounding: noise must not wander where F cannot tell.
         """
-        for end in self.epoch(held.scaled, warm):
+        for end in self.epoch(held.scaled, here):
             step = (np.asarray(end.x, np.float64).reshape(x.shape) - x)[held.columns]
-            moved = bool(np.all(np.isfinite(step)) and step.any())
-            fall = 0.5 * self.sigma * end.tau / end.steps * held.Q.square(step) + 2.0 * slack if moved else np.inf
-            yield Trial(step, fall, end.cost)
+            moved = bool(np.all(np.isfinite(step)))
+            fall = max(end.tau / end.steps * held.Q.square(step), own) if moved else np.inf
+            yield Trial(step, 0.5 * self.sigma * fall + 2.0 * slack, end.cost)
 
     def _leaps(self, model: Model, tol: float, least: float) -> Iterator[Trial]:
         """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
