@@ -140,7 +140,7 @@ class Local:
         sparse = None if search else self._by_columns(f, here.z, columns, p)
         Q = sparse or self._matrix(f, here.z, columns, ridge)
         B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
-        M = self._bent(B, here, x, columns, p)
+        M = self._bent(B, here, x, columns) if sees_all and not p.rows else B
         share = min(self.share, near)
         if quadratic:  # what is solved there is the problem itself
             share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
@@ -239,7 +239,10 @@ class Local:
             Q = _curvature(f, f.loss, z, columns)
         mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
         Q[np.diag_indices(len(Q))] += mu
-        return Matrix(Q, mu, math.prod(f.a.shape) <= TINY, f.grams is not None)
+        whole = self.P.f
+        assert isinstance(whole, LinearSum)
+        tiny = math.prod(whole.a.shape) <= TINY  # a sample of more is not: for that one compiles
+        return Matrix(Q, mu, tiny, f.grams is not None)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
@@ -252,13 +255,12 @@ class Local:
         mu = self.ridge * max(float(h.mean()), _FLAT * f.bound, 1e-300)
         return ByColumns(some, weights, np.full(len(columns), mu), h + mu, mu)
 
-    def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64], p: Parts) -> Metric:
+    def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64]) -> Metric:
         """Q − θ diag r2''(x) for the largest θ ≤ 1 that leaves it positive definite: ∇²F on its smooth
-        piece, of Q = ∇²f. Q itself far from the end (a sample), and for rows.
+        piece, of Q = ∇²f.
         """
-        f, r = self.P.f, self.P.r
-        assert isinstance(f, LinearSum)
-        if p.rows or self.f not in (None, f) or r.L2 == 0.0:
+        r = self.P.r
+        if r.L2 == 0.0:
             return Q
         near = 1e-5 * np.abs(x)
         up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))

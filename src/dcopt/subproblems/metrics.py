@@ -49,7 +49,7 @@ class Matrix:
     def fallen(self, fall: NDArray[Any], gram: Gram) -> Matrix:
         """Q − θE, E = Aᵀ diag(fall) A"""
         E = gram(fall)
-        return self._first(lambda theta: self.Q - theta * E)
+        return self._first(np.diagonal(E), lambda theta: self.Q - theta * E)
 
     def bent(self, bend: NDArray[Any]) -> Matrix:
         """Q − θE, E = diag(bend)"""
@@ -60,14 +60,14 @@ class Matrix:
             M[np.diag_indices(len(M))] -= theta * diagonal
             return M
 
-        return self._first(less)
+        return self._first(diagonal, less)
 
-    def _first(self, less: Callable[[float], NDArray[np.float64]]) -> Matrix:
-        """With the largest θ that leaves it positive definite; itself where none does"""
+    def _first(self, lost: NDArray[Any], less: Callable[[float], NDArray[np.float64]]) -> Matrix:
+        """With the largest θ that leaves it positive definite; itself where none does. `lost`: E's diagonal"""
+        h = np.diagonal(self.Q)
         with one_thread(len(self.Q)):
             for theta in _THETAS:
-                M = less(theta)
-                if np.all(np.diagonal(M) > _KEPT * np.diagonal(self.Q)) and positive(M):
+                if np.all(h - theta * lost > _KEPT * h) and positive(M := less(theta)):
                     return replace(self, Q=M, same=False)
         return self
 
