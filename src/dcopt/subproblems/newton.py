@@ -71,7 +71,8 @@ def _newton(
             break
         some = square(Q, np.flatnonzero(free))
         some[np.diag_indices(len(some))] += m[free]
-        found = solve(some, (b - Q @ held - kink)[free])
+        rest = b - Q @ held if held.any() else b  # nothing is at a bound other than 0
+        found = solve(some, (rest - kink)[free])
         if found is None:
             break
         v = held
