@@ -59,6 +59,18 @@ def test_a_feature_is_in_for_all_classes(capsys: pytest.CaptureFixture[str]) -> 
     assert model.score(X_test, y_test) > 0.5
 
 
+def test_a_nearer_g_is_lower_after_as_many_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    module = example("decompositions")
+    X, y, name = module["data"]()
+    assert name == "made-up rows"
+    module["main"]()
+    lines = capsys.readouterr().out.splitlines()[1:]
+    F = {line.rsplit(None, 1)[0].strip(): float(line.split()[-1]) for line in lines}
+    for method in module["METHODS"]:
+        scalar, diagonal, local = (F[f"{method}, {kind}"] for kind in module["KINDS"])
+        assert F["auto"] < local < diagonal < scalar
+
+
 def test_ones_own_penalty_keeps_the_laws_and_fits() -> None:
     module = example("own_penalty")
     penalty = module["Arctan"](lam=0.1, theta=0.5)
@@ -68,7 +80,7 @@ def test_ones_own_penalty_keeps_the_laws_and_fits() -> None:
     assert model.status_ == "CONVERGED" and np.count_nonzero(model.coef_) < 10 and model.lam_ == 0.05
 
 
-@pytest.mark.parametrize("name", ["drift", "label_noise", "own_penalty", "row_sparsity"])
+@pytest.mark.parametrize("name", ["decompositions", "drift", "label_noise", "own_penalty", "row_sparsity"])
 @pytest.mark.slow
 def test_figures_are_drawn(name: str, tmp_path: Path) -> None:
     example(name)["main"](str(tmp_path / "figure.png"))
