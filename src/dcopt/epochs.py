@@ -18,7 +18,8 @@ from .problem import Problem
 from .remembered import Known, Seen
 from .state import State
 from .subproblems.base import FREE, Subsolver, finite
-from .subproblems.local import TAUS, Local, Walk
+from .subproblems.held import TAUS, Walk
+from .subproblems.local import Local
 from .sums import Cost, LinearSum
 
 _STEPS = 256  # of an epoch, at most: a program costs more than a small batch

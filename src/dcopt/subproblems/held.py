@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..convex import Convex
 from ..regularizers import Regularizer
+from ..sums import Cost
 from ..xp import Array
 from .base import Inner, finite, nowhere
 from .metrics import Matrix, distances
 from .parts import Parts, parts
+
+TAUS = 3.0, 9.0  # of epochs: > ½ + sℓ for batches that are large enough, and Q need not majorize f
+
+
+class Walk(NamedTuple):
+    """Where an epoch in the metric τQ ended, after how many steps, and the component gradients that it took."""
+
+    x: Array
+    steps: int
+    tau: float
+    cost: Cost
 
 
 @dataclass(frozen=True, eq=False)

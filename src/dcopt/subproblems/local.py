@@ -22,7 +22,8 @@ from ..remembered import Seen, rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import FREE, Inner, nowhere
-from .held import Held
+from .curvature import cheap, curved, softmax_curvature
+from .held import TAUS, Held
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .model import Model
 from .newton import SMALL
@@ -40,9 +41,7 @@ _LARGE = 2.5  # times a sample is all rows, at least: what a smaller one says of
 _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
 _LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
-_ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
 STEEP = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a step or a leap would go far
-TAUS = 3.0, 9.0  # of epochs: > ½ + sℓ for batches that are large enough, and Q need not majorize f
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
@@ -52,15 +51,6 @@ class Trial(NamedTuple):
     step: NDArray[Any]
     fall: float
     cost: Cost = FREE
-
-
-class Walk(NamedTuple):
-    """Where an epoch in the metric τQ ended, after how many steps, and the component gradients that it took."""
-
-    x: Array
-    steps: int
-    tau: float
-    cost: Cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +226,7 @@ class Local:
         elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
             Q = np.asarray(rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:
-            Q = _curvature(f, f.loss, z, columns)
+            Q = softmax_curvature(f, f.loss, z, columns)
         mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
         Q[np.diag_indices(len(Q))] += mu
         whole = self.P.f
@@ -322,27 +312,3 @@ def _followed(
         if close:
             break
     return step
-
-
-def _curvature(f: LinearSum, loss: Softmax, z: Array, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-    """∇²f, dk × dk: block (i, j) is (1/N) Σ w pᵢ ([i = j] − pⱼ) a aᵀ; the last class follows from the others."""
-    m, k = len(columns), f.classes[0]
-    Q = np.empty((m, k, m, k))
-    for i, j, cross in loss.crosses(z):
-        Q[:, i, :, j] = Q[:, j, :, i] = f.a.gram(curved(f, cross) / f.n, columns)
-    for i in range(k):
-        Q[:, i, :, -1] = Q[:, -1, :, i] = -sum(Q[:, i, :, j] for j in range(k - 1))
-    return Q.reshape(m * k, m * k)
-
-
-def curved(f: LinearSum, bend: Array) -> NDArray[np.float64]:
-    """w_i |φ''|"""
-    bend = np.asarray(bend, np.float64)
-    bend = np.abs(bend) if f.loss.curvature[0] < 0.0 else bend
-    return np.asarray(bend if f.weights is None else bend * f.weights, np.float64)
-
-
-def cheap(f: LinearSum) -> bool:
-    """Whether the Gram matrix of all columns costs no more than some looks."""
-    a: Any = f.a
-    return hasattr(a, "count") and a.count(np.arange(f.shape[0])) <= _ROW * f.n

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..draw import Draw
-from ..losses import Softmax
 from ..matrices import solve
 from ..nested import Nested
 from ..problem import Problem
-from ..remembered import rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
-from .local import STEEP, Local, cheap, curved
+from .curvature import cheap, curvature_at_0
+from .local import STEEP, Local
 from .newton import one_thread
 
 
@@ -33,7 +31,7 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.
         return None, Cost(0, 0)
     zero, one = np.zeros(f.shape, f.dtype), Cost(f.n, f.n)
     seen = f.recent.at(zero)
-    Q, q = _curvature(f, seen.z, every)
+    Q, q = curvature_at_0(f, seen.z, every)
     if q <= STEEP * f.bound:
         return None, Cost(0, 0)
     Q[np.diag_indices(len(Q))] += ridge * q
@@ -47,18 +45,3 @@ def dense_start(P: Problem, draw: Draw, nested: Nested | None, ridge: float = 2.
         return None, one
     f.recent.put(there)
     return x, one  # the other look is that of the first step
-
-
-def _curvature(f: LinearSum, z: Array, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
-    """∇²f(0), and the mean of its diagonal.
-
-    With k classes it is (I − 11ᵀ/k)/k ⊗ K, K = AᵀWA/N: ∇f(0) sums to 0 over the classes, so that K/k serves each.
-    """
-    if f.grams is not None:
-        Q, share = np.asarray(f.grams.on(columns)), 1.0
-    elif isinstance(f.loss, Softmax):
-        k = f.classes[0]
-        Q, share = f.a.gram(f.weights, columns) / (k * f.n), 1.0 - 1.0 / k
-    else:
-        Q, share = rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, 1.0
-    return Q, share * float(np.trace(Q)) / len(Q)
