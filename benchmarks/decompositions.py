@@ -5,9 +5,10 @@
     python benchmarks/decompositions.py --least [seeds]
     python benchmarks/decompositions.py --estimators [seeds] [data set ...]
 
-Squared sigmoid + exponential penalty, λ = 1/N, α = 5, rows of length 1, x0 = 0; connect-4 is one class against rest;
-dna.scale is softmax. The best F is the least that any method had at the end of any run here (local and nested to a
-distance of 1e-8, dca-page for 400 passes). Seconds are the methods' own, as in traces: looking at F is not counted.
+Squared sigmoid + exponential penalty, λ = 1/N, α = 5, rows of length 1, from 0 (auto: no x0); connect-4 is one class
+against rest; dna.scale is softmax. The best F is the least that any method had at the end of any run here (local and
+nested to a distance of 1e-8, dca-page for 400 passes). Seconds are the methods' own, as in traces: looking at F is not
+counted.
 
 --ends: where `dca-page`, `dca-local` and `auto` end after 100 passes, on every data set (1, or the first half of many
 classes, against the rest; least squares for targets, columns and targets of variance 1).

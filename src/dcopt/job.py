@@ -161,6 +161,15 @@ class Job:
         may = self.told.search and self.looks_around and P.r.L2 != 0.0
         return may and entries(P.r, np.zeros(P.shape)) is not None
 
+    def must_search(self) -> None:
+        """Refuse where it cannot, and there may be something to find."""
+        if self.P.r.L2 == 0.0 or self.searches:
+            return
+        if self.looks_around:
+            raise BadSettings("search", True, f"None: r = {type(self.P.r).__name__} is no sum over entries of x")
+        methods = 'None, or method="auto", "dca-local" or "dca-nested" without a sub-solver of one\'s own'
+        raise BadSettings("search", True, methods)
+
     def _search(self, state: State) -> Iterator[State]:
         """The states after one that has converged: a step that looks for a lower critical point, and those after it."""
         state = next(self._states(state, far=0.0))

@@ -268,7 +268,7 @@ def own_subsolver(given: str | Subsolver | None, recipe: Method, estimator: Esti
     if given is None:
         return None
     solver = as_subsolver(given)
-    if isinstance(estimator, Revisited) and not isinstance(solver, Local):
+    if isinstance(estimator, Revisited) and not (isinstance(solver, Local) and solver.nested == estimator.nested):
         expected = f"None: {recipe.name} makes its own metric, looks at F in it, and that pays for the gradients"
         raise BadSettings("subsolver", given, expected)
     return solver

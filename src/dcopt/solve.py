@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from .data import check
 from .draw import as_seed
 from .epochs import locally
@@ -146,16 +148,15 @@ def solve(
         method = method.estimator
     measure, output = measure or "gap", output or "last"
     require(isinstance(settle, bool), "settle", settle, "True or False")
-    require(search is None or isinstance(search, bool), "search", search, "None, True or False")
-    auto = isinstance(method, str) and method == AUTO
-    look = x0 is None and auto if search is None else search
+    require(search is None or isinstance(search, bool | np.bool_), "search", search, "None, True or False")
+    look = x0 is None and isinstance(method, str) and method == AUTO if search is None else bool(search)
     told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, look)
     rule = told.rule(P, stop)
     are_observers(callbacks)
     seed = as_seed(seed)
     job = Job(P, method, told, seed, subsolver)
-    if search and not (auto or job.looks_around):
-        raise BadSettings("search", True, 'None, or method="auto", "dca-local" or "dca-nested"')
+    if search:
+        job.must_search()
     keeper = None
     if checkpoint is not None:
         _is_new(checkpoint, P)

@@ -347,6 +347,21 @@ def test_a_path_is_not_searched_and_who_cannot_search_says_so():
         clone(model).set_params(search=True, solver="dca-page").fit(X, y)
     with pytest.raises(dcopt.BadSettings, match="search"):
         clone(model).set_params(search="deep").fit(X, y)
+    for search in (True, np.True_):
+        assert clone(model).set_params(search=search).fit(X, y).objective_ <= clone(model).fit(X, y).objective_ + 1e-12
+    for groups, penalty, data in ((None, "mcp", three_classes()), (None, "top-k", (X, y)), ([[0, 1]], "mcp", (X, y))):
+        with pytest.raises(dcopt.BadSettings, match="search.*single coefficients"):
+            dcopt.DCClassifier(penalty=penalty, groups=groups, search=True).fit(*data)
+
+
+def test_what_belongs_to_a_fit_does_not_outlive_it():
+    X, y = two_classes()
+    model = dcopt.DCClassifier(penalty="mcp", lam=0.02, holdout=20).fit(X, y)
+    assert model.objective_ and model.trace_ and model.solver_
+    model.partial_fit(X, y)
+    assert not any(hasattr(model, name) for name in ("objective_", "trace_", "solver_")) and hasattr(model, "drift_")
+    model.fit(X, y)
+    assert not hasattr(model, "drift_") and model.objective_
 
 
 def test_warm_start_continues():

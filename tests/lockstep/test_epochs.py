@@ -23,6 +23,7 @@ from dcopt.regularizers import L1, MCP, SCAD, Exponential, Nonnegative, Zero
 from dcopt.state import State
 from dcopt.subproblems import Inner, cd
 from dcopt.subproblems.held import Held
+from dcopt.subproblems.local import Local
 from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.parts import parts
 from dcopt.sums import Cost, LinearBatch, LinearSum
@@ -401,6 +402,8 @@ def test_a_sub_solver_that_does_not_look_at_f_is_refused() -> None:
             dcopt.solve(Q, method, passes=2, subsolver="prox")
         with pytest.raises(BadSettings, match="subsolver"):
             dcopt.iterate(Q, method, subsolver="fista")
+    with pytest.raises(BadSettings, match="subsolver"):
+        dcopt.solve(S, "dca-nested", steps=1, subsolver=Local(S))  # which would look at all rows
     own = [states(Q, Revisited(), 4) for Q in (P, S)]
     for one, two, three in zip(*own, states(S, "dca-local", 4), strict=True):
         assert np.array_equal(one.x, three.x) and np.array_equal(two.x, three.x)

@@ -17,6 +17,7 @@ from dcopt.matrices import Swept
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
 from dcopt.status import Status
 from dcopt.stop import Rule
+from dcopt.subproblems.local import Local
 from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.model import Model
 from dcopt.subproblems.parts import entries, parts
@@ -181,6 +182,30 @@ def test_search_is_asked_for_or_forbidden(stuck: dcopt.Problem) -> None:
             dcopt.solve(stuck, "auto", search=wrong, **SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(dcopt.BadSettings, match="search"):
         dcopt.solve(stuck, "dca-page", search=True, **SETTINGS)
+    with pytest.raises(dcopt.BadSettings, match="search.*sub-solver"):
+        dcopt.solve(stuck, "dca-local", search=True, subsolver=Local(stuck), **SETTINGS)
+    one = dcopt.solve(stuck, "dca-local", x0=x0, search=np.True_, **SETTINGS)  # type: ignore[arg-type]
+    assert np.array_equal(one.x, lower.x)
+    X, y = clicks(n=400, d=6)
+    for method in ("auto", "dca-local"):
+        with pytest.raises(dcopt.BadSettings, match="search.*TopK"):
+            dcopt.solve(dcopt.erm(X, y, "logistic", TopK(lam=5e-3, k=4)), method, search=True)
+    assert dcopt.solve(dcopt.erm(X, y, "logistic", L1(lam=5e-3)), "dca-page", search=True, steps=2).steps == 2
+
+
+def test_epochs_do_not_stand_in_the_way_of_a_search() -> None:
+    """decomposition="local": from a critical point of a loose tolerance the leaps come first, and end as low."""
+    draw = np.random.default_rng(0)
+    X = 0.5 * (draw.normal(size=(3000, 15)) + draw.normal(size=(3000, 1)))
+    z = X @ np.where(np.arange(15) % 3 == 0, 1.0, -0.3)
+    y = np.where(z + draw.logistic(size=3000) > 0, 1, -1)
+    P, S = (dcopt.erm(X, y, "squared-sigmoid", MCP(lam=0.03), decomposition=k) for k in ("local", "scalar"))
+    told: dict[str, Any] = {"tol": 1e-3, "measure": "criticality", "passes": 200, "seed": 0}
+    start = dcopt.solve(P, "dca-page", **told)
+    want = dcopt.solve(S, "dca-local", x0=start.x, search=True, **told).certificate.F
+    got = dcopt.solve(P, "dca-page", x0=start.x, search=True, **told)
+    assert want < start.certificate.F - 1e-3
+    assert got.certificate.F == pytest.approx(want, abs=1e-4) and _left(got)[0] >= 1
 
 
 ROWS = Exponential(lam=5e-3, alpha=5.0, groups="rows")

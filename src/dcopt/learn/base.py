@@ -15,11 +15,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..data import check
-from ..errors import pick, require, require_count, require_number
+from ..errors import BadSettings, pick, require, require_count, require_number
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
 from ..state import Certificate
+from ..subproblems.parts import entries
 from . import say
 from .callbacks import CallbackSupportMixin, EveryPass, Lines, Patience, scikit_learn_tasks, with_callbacks
 from .choice import choices
@@ -58,7 +59,10 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> str | None:
         task = self._task(X, y, sample_weight)
         r, x0 = self._start(task)
-        ways = choices(self.solver, task.n, task.d, task.loss, r, self.search)
+        ways = choices(self.solver, task.n, task.d, task.loss, r, bool(self.search))
+        if self.search and r.L2 != 0.0 and entries(r, np.zeros((task.d, *task.width))) is None:
+            expected = f"False: the penalty ({type(r).__name__}) is no sum over single coefficients"
+            raise BadSettings("search", True, expected)
         context = self._open_tasks(X, y)
         budget, patience, task = self._budget(task, x0, context)
         done = run(task, r, Progress(x0), ways, budget)
@@ -122,7 +126,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         pick("measure", self.measure, MEASURES)
         require_number("tol", self.tol, 0.0)
         require_number("max_passes", self.max_passes, 0.0)
-        require(isinstance(self.search, bool), "search", self.search, "True or False")
+        require(isinstance(self.search, bool | np.bool_), "search", self.search, "True or False")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         callbacks, patience = list(self.callbacks or ()), None
         if self.validation_fraction is not None and x0 is not None:
@@ -142,7 +146,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         if context is not None and getattr(self, "_skl_callbacks", None):
             callbacks.append(EveryPass(task.n, scikit_learn_tasks(self, context, self._attributes)))
         passes, seconds = float(self.max_passes), self.max_seconds
-        search = self.search and x0 is not None  # a path stays near the solution before
+        search = bool(self.search) and x0 is not None  # a path stays near the solution before
         return Budget(float(self.tol), self.measure, passes, seconds, seed, callbacks, search), patience, task
 
     def _open_tasks(self, X: Any, y: Any) -> Any:
@@ -159,7 +163,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         self.n_iter_, self.status_ = done.seen.steps, done.result.status.name
         self.certificate_, self.trace_, self.solver_ = say.sentence(done), done.result.trace, done.choice
         self.objective_ = done.result.certificate.F
-        self.__dict__.pop("stream_", None)  # a stream before it is over
+        for name in ("stream_", "drift_"):
+            self.__dict__.pop(name, None)  # a stream before it is over
         if self.verbose:
             Lines(1).end(self.certificate_)
 

@@ -137,7 +137,8 @@ class DCClassifier(Online, Classifies):
     fit_intercept : an intercept that is not penalised
     class_weight : None, "balanced" or a dictionary
     solver : "auto" or the name of a method; the choice and its reason are in `solver_`
-    search : leave critical points for lower ones, found by one coefficient more or less at a time; not along paths
+    search : in fit, leave critical points for lower ones, found by one coefficient more or less at a time; for
+        penalties over single coefficients
     tol, measure : converged means that the measure ("criticality" or "gap"), recomputed at the solution, is at most tol
     max_passes, max_seconds : the budget, in passes over the data and in seconds
     warm_start : start from the last solution instead of the model without features

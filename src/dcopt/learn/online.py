@@ -166,6 +166,8 @@ class Online(DCBase):
         for name, value in self._attributes(np.array(x)).items():
             setattr(self, name, value)
         self.stream_, self.lam_ = memory, getattr(r, "lam", None)
+        for name in ("objective_", "solver_", "trace_"):
+            self.__dict__.pop(name, None)  # those of a fit before
         self.n_iter_ = 0 if memory.state is None else memory.state.t
         met = isinstance(said, Certificate) and said.bound is not None and said.bound <= self.tol
         status = Status.ACCEPTABLE if met else Status.OUT_OF_DATA

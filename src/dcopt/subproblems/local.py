@@ -82,7 +82,7 @@ class Local:
     most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128 or 4√d
     most_full: int = 2048
     search: bool = False  # for lower critical points of F's model
-    far: float = 0.01  # from critical, relative: nearer, no search and no epoch; 0: it does nothing but search
+    far: float = 0.01  # from critical, relative: nearer, no search and no epoch; 0: it only searches, wherever it is
     epoch: Any = None  # an Epoch: an estimator that is tried first
 
     def at(self, draw: Draw) -> Local:
@@ -136,6 +136,10 @@ class Local:
             share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         trials = self._trials(Q, M, x[columns], u[columns], few, share * start, exact and quadratic)
+        if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far > 0.0 and not quadratic:
+            held = Held(Q, columns, (self.P.r, self._parts), self.share)
+            step = Q.program(x[columns], u[columns], few, share * start) - x[columns]
+            trials = chain(self._epochs(held, here, x, Q.square(step) / TAUS[-1], slack), trials)
         if search and isinstance(B, Matrix):
             own = self._parts.at(columns)  # r may be another majorizer of r1 − r2
             model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, own, shape)
@@ -143,10 +147,6 @@ class Local:
             sharp = share * near * size * (_SHARP if sees_all else 1.0)
             leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
-        if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far and not quadratic:
-            held = Held(Q, columns, (self.P.r, self._parts), self.share)
-            step = Q.program(x[columns], u[columns], few, share * start) - x[columns]
-            trials = chain(self._epochs(held, here, x, Q.square(step) / TAUS[-1], slack), trials)
         looks, cost = 0, FREE
         for step, fall, found in islice(trials, self.trials):
             cost = cost.plus(found)
