@@ -116,6 +116,11 @@ class Job:
         self.subsolver = own_subsolver(subsolver, self.recipe, self.estimator)
         self.before = 0.0  # seconds spent on finding a start
 
+    @property
+    def made(self) -> str:
+        """The estimator, sizes and all; of epochs the one inside, which a version of the library may size otherwise."""
+        return repr(self.estimator) if self.recipe is self.named else self.recipe.says
+
     def dense(self, state: State, may_try: bool) -> State:
         """The first state of a method that may choose where to start: of small data it may try several starts.
 
@@ -188,8 +193,9 @@ class Job:
         require_number("every", every, 0.0)
         by_name = isinstance(self.given, (str, Method))
         method = self.named if by_name else self.given
-        told, made = self.told.plain(), repr(self.estimator)
-        origin = Origin(method, made, self.subsolver, self.seed, told, own_rule, fingerprint(self.P))
+        origin = Origin(
+            method, self.made, self.subsolver, self.seed, self.told.plain(), own_rule, fingerprint(self.P)
+        )
         return Keeper(path, float(every), origin)
 
     def run(

@@ -11,6 +11,7 @@ from .constants import importance_kappa, smoothness
 from .convex import LocalCurvature, Majorizer, Mean, ScaledIdentity
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
+from .estimators.base import Steady
 from .functions import KnownSquare
 from .nested import Nested
 from .problem import Problem
@@ -21,7 +22,7 @@ from .subproblems.local import Local
 from .subproblems.parts import separable
 from .subproblems.staged import StagedSPG, StagedSVRG
 from .sums import LinearSum
-from .theory import Scene, shift_for, spread
+from .theory import Scene, shift_for
 
 
 @runtime_checkable
@@ -91,10 +92,10 @@ class Method:
     def _kappa(self, P: Problem) -> float:
         """κ, where it is the method's to choose."""
         kappa: float = self.kappa * P.G.L
-        estimator = None if P.n is None else self.estimator(P.n)
-        if type(estimator) is PAGE and estimator.sampling == "importance":  # SARAH is one with another s
+        estimator: Any = None if P.n is None else self.estimator(P.n)
+        if P.n is not None and getattr(estimator, "sampling", "") == "importance" and isinstance(estimator, Steady):
             assert isinstance(P.f, LinearSum)  # what is tunable has one
-            own = importance_kappa(P.f, spread(estimator.p, estimator.b_small))
+            own = importance_kappa(P.f, estimator.spread(P.n))
             return min(kappa, own or kappa)  # 0: all rows are empty
         return kappa
 
@@ -103,9 +104,8 @@ class Method:
         if getattr(estimator, "sampling", "") == "cyclic":
             why = "rows that come in order are no random sample, and nothing is known of their error"
             raise CannotSolve(self.name, why, 'sampling="iid" or "distinct"')
-        if hasattr(estimator, "spread"):
-            s: float = estimator.spread(n)
-            return s
+        if isinstance(estimator, Steady):
+            return estimator.spread(n)
         why = "it has no spread(n), which says how long steps may be in a metric that is made of the data"
         raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
 

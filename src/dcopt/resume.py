@@ -84,8 +84,8 @@ def resume(
     )
     rule = told.rule(P, stop)
     job = Job(P, origin.method, told, origin.seed, origin.subsolver)
-    if repr(job.estimator) != origin.estimator:
-        raise ResumeMismatch(found.path, (f"the estimator: {origin.estimator} then, {job.estimator!r} now",))
+    if job.made != origin.estimator:
+        raise ResumeMismatch(found.path, (f"the estimator: {origin.estimator} then, {job.made} now",))
     state, saved = guarded(path, lambda: _restored(found, job))
     _same_value(found.path, P, saved)
     if notes:  # a damaged file is not a generation to keep

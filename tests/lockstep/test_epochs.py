@@ -341,6 +341,15 @@ def test_a_run_that_was_cut_goes_on_with_the_same_bits(method: Any, tmp_path: An
         dcopt.resume(path, problem(decomposition="scalar"), steps=20)
 
 
+def test_a_checkpoint_knows_the_sizes_of_its_epochs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a named method follow from the data by a rule that may change: then the draws would be others."""
+    path = tmp_path / "run"
+    dcopt.solve(problem(), "dca-page", steps=2, seed=3, checkpoint=path)
+    monkeypatch.setattr("dcopt.epochs.enough", lambda P: 50)
+    with pytest.raises(ResumeMismatch, match="b_small=50"):
+        dcopt.resume(path, problem(), steps=5)
+
+
 # ---- sizes, and what is refused
 
 

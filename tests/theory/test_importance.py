@@ -83,16 +83,17 @@ def test_it_pays_where_rows_differ() -> None:
         assert two < one - 0.02, (seed, one, two)
 
 
-def test_only_page_itself_takes_the_smaller_kappa() -> None:
-    """SARAH is a PAGE whose p says nothing of its noise."""
+def test_each_estimator_takes_the_kappa_of_its_own_spread() -> None:
+    """κ = L̄/2 + 2 s L_v, where that is below L_f: s is PAGE's, SARAH's (whose p says nothing) or SVRG's."""
     P = uneven()
-    page, sarah = (
-        as_method(estimator).prepare(P)[0].G.kappa
-        for estimator in (
-            PAGE(p=0.1, b_small=20, sampling="importance"), SARAH(b_small=20, period=10, sampling="importance"),
-        )
-    )  # fmt: skip
-    assert page < 0.5 * sarah and sarah == P.G.L
+    for estimator in (
+        PAGE(p=0.1, b_small=20, sampling="importance"), SARAH(b_small=20, period=10, sampling="importance"),
+        SVRG(b_small=40, period=5, sampling="importance"),
+    ):  # fmt: skip
+        kappa = as_method(estimator).prepare(P)[0].G.kappa
+        assert kappa == importance_kappa(P.f, estimator.spread(P.n)) < 0.7 * P.G.L, estimator
+    noisy = SVRG(b_small=2, period=400, sampling="importance")
+    assert as_method(noisy).prepare(P)[0].G.kappa == P.G.L
 
 
 def test_svrg_and_a_resumed_run_draw_the_same(tmp_path: Any) -> None:

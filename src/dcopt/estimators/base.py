@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..draw import SAMPLINGS, Draw, Sampling
 from ..errors import BadSettings, NeedsFiniteSum, pick, require_count
@@ -32,6 +32,7 @@ class Estimator(Protocol):
         """The estimate at x, after one at prev."""
 
 
+@runtime_checkable
 class Steady(Protocol):
     """An estimator that knows how much of the steps' lengths its error is: a metric made of the data asks for it."""
 

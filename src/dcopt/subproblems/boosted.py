@@ -44,4 +44,4 @@ class Boosted:
 
     def _paid(self, step: Inner, looks: int) -> Cost:
         more = looks * (self.P.n or 0)
-        return Cost(step.cost.gradients + more, step.cost.paper + more)
+        return step.cost.plus(Cost(more, more))

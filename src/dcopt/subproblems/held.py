@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..convex import Convex
+from ..draw import Draw
 from ..regularizers import Regularizer
+from ..remembered import Seen
 from ..sums import Cost
 from ..xp import Array
-from .base import Inner, finite, nowhere
+from .base import Inner, Subsolver, finite, nowhere
 from .metrics import Matrix, distances
 from .parts import Parts, parts
 
@@ -26,6 +29,15 @@ class Walk(NamedTuple):
     steps: int
     tau: float
     cost: Cost
+
+
+class Walks(Protocol):
+    """An estimator's small steps in a metric that is given for each τ, from a point that was seen."""
+
+    def at(self, draw: Draw) -> Walks:
+        """Those of this step."""
+
+    def __call__(self, held: Callable[[float], Subsolver], seen: Seen) -> Iterator[Walk]: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import FREE, Inner, nowhere
 from .curvature import cheap, curved, softmax_curvature
-from .held import TAUS, Held
+from .held import TAUS, Held, Walks
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .model import Model
 from .newton import SMALL
@@ -83,7 +83,7 @@ class Local:
     most_full: int = 2048
     search: bool = False  # for lower critical points of F's model
     far: float = 0.01  # from critical, relative: nearer, no search and no epoch; 0: it only searches, wherever it is
-    epoch: Any = None  # an Epoch: an estimator that is tried first
+    epoch: Walks | None = None  # of an estimator that is tried first
 
     def at(self, draw: Draw) -> Local:
         """The solver of step t, which sees what the estimator sees."""
@@ -192,6 +192,7 @@ class Local:
         And by a share of what the step of Q itself has to (`own`), or small ones might be all that is ever made; and by
         more than rounding: noise must not wander where F cannot tell.
         """
+        assert self.epoch is not None
         for end in self.epoch(held.scaled, here):
             step = (np.asarray(end.x, np.float64).reshape(x.shape) - x)[held.columns]
             moved = bool(np.all(np.isfinite(step)))
