@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .sums import Batch, LinearSum
 
 
-_NARROW = 64  # columns, of which none is worth leaving out
+NARROW = 64  # columns, of which none is worth leaving out
 _WIDE = 4096  # columns whose Gram matrix of 128 MB may be kept
 _WHOLE = 2**30  # multiplications that a Gram matrix of all columns may cost: some hundredths of a second
 
@@ -80,7 +80,7 @@ class Grams:
         n, d = sum.a.shape
         self.exact = n * d * d <= _WHOLE
         self.whole = d <= _WIDE  # that of all columns may be kept
-        few = 0 if d <= _NARROW else d // 3 if self.exact else d // 2 if self.whole else d
+        few = 0 if d <= NARROW else d // 3 if self.exact else d // 2 if self.whole else d
         self._most = few  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
 

@@ -63,6 +63,42 @@ def test_least_squares_takes_one_step() -> None:
         assert res.success and np.abs(res.x - want).max() < 1e-7
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("r", PENALTIES, ids=lambda r: type(r).__name__)
+def test_least_squares_are_followed_to_the_end_without_a_look(r: Any, sparse: bool) -> None:
+    """The model of F is F, also where r2 is not 0: one step, two looks, and a critical point that DCA agrees with."""
+    X, _ = data(600, 40, seed=3)
+    y = X @ np.where(np.arange(40) % 4 == 0, 1.0, 0.0) - 2.0 + 0.3 * np.random.default_rng(1).normal(size=600)
+    P = dcopt.erm(csr_array(X) if sparse else X, y, "squared", r, intercept=True)
+    x0 = np.where(np.arange(41) == 40, 5.0, 0.0)  # the intercept has to cross 0, which is no kink of its own
+    first = next(iter(dcopt.iterate(P, "dca-local", x0=x0)))
+    assert first.spent.gradients == 2 * 600
+    assert dcopt.measures.criticality(P, first.x) <= 1e-7 * dcopt.measures.criticality(P, x0)
+    again = dcopt.solve(P, "dca", x0=first.x, steps=200)  # DCA's own steps find nothing lower from there
+    assert P.value(first.x) - again.certificate.F <= 1e-9
+
+
+def test_the_end_of_a_model_is_that_of_dca_on_it() -> None:
+    """Newton's steps and DCA's lead from 0 to a point where both stay, and F falls as is said."""
+    from dcopt.subproblems.metrics import Matrix
+    from dcopt.subproblems.model import Model
+    from dcopt.subproblems.moving import Moving
+    from dcopt.subproblems.parts import parts
+
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        X = draw.normal(size=(60, 20)) + draw.normal(size=(60, 1))
+        y = X[:, :3].sum(axis=1) + draw.normal(size=60)
+        r, columns = MCP(lam=0.2), np.arange(20)
+        P = dcopt.erm(X, y, "squared", r)
+        own = Moving(r, np.zeros((20, 1)), columns, parts(r, (20,)), (20,))
+        m = Model(Matrix(X.T @ X / 60, 0.0), own.mine(P.f.all().grad(np.zeros(20))), own)
+        v, fall = m.end(1e-10)
+        assert dcopt.measures.criticality(P, v[:, 0]) <= 2e-10
+        assert P.value(np.zeros(20)) - P.value(v[:, 0]) == pytest.approx(fall, rel=1e-12)
+        np.testing.assert_allclose(m.critical(v, 1e-12), v, atol=1e-7)
+
+
 def test_a_convex_problem_has_the_solution_of_every_other_method() -> None:
     X, y = data()
     P = dcopt.erm(X, y, "logistic", L1(lam=0.02))
@@ -254,7 +290,7 @@ def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     eighth = {name: getattr(Q, name) / 8.0 for name in ("weights", "ridge", "h", "mu")}  # so that τ = 9 is enough
     small = replace(Q, **eighth, passes=5000)
     u = -f.all().grad(x)[:, None]
-    trials = list(islice(solver._trials(small, small, x[:, None], u, r1, 1e-12), 4))
+    trials = list(islice(solver._trials(small, small, None, x[:, None], u, r1, 1e-12), 4))
     changes = [P.value(x + d[:, 0]) - P.value(x) for d, *_ in trials]
     assert changes[0] > 0.0
     for k, (d, fall, _) in enumerate(trials):
@@ -451,6 +487,7 @@ def test_least_squares_of_nearly_dependent_columns(degree: Any, lam: float, spar
     P = dcopt.erm(csr_array(A) if sparse else A, y, "squared", L1(lam=lam))
     res = dcopt.solve(P, "auto", tol=1e-7, measure="criticality", passes=100)
     assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-7
+    assert res.steps <= 10  # along the valley, not against it
 
 
 def test_an_indefinite_curvature_by_columns_is_left_out() -> None:

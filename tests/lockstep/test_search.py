@@ -20,6 +20,7 @@ from dcopt.stop import Rule
 from dcopt.subproblems.local import Local
 from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.model import Model
+from dcopt.subproblems.moving import Moving
 from dcopt.subproblems.parts import entries, parts
 
 PROFILES = [
@@ -40,7 +41,8 @@ def model(r: Any, seed: int) -> Model:
     """That of a least-squares problem at 0, which is the problem itself."""
     X, y = alike(seed=seed)
     B = X.T @ X / len(X)
-    return Model.of(r, Matrix(B, 0.0), np.zeros((D, 1)), -X.T @ y / len(X), np.arange(D), parts(r, (D,)), (D,))
+    own = Moving(r, np.zeros((D, 1)), np.arange(D), parts(r, (D,)), (D,))
+    return Model(Matrix(B, 0.0), own.mine(-X.T @ y / len(X)), own)
 
 
 def test_a_swept_matrix_is_that_of_its_places() -> None:
@@ -345,7 +347,8 @@ def test_a_singular_curvature_ends_the_way() -> None:
     with pytest.raises(np.linalg.LinAlgError):
         Swept(np.ones((3, 3)), np.array([0])).to(np.array([0, 1]))
     r = MCP(lam=0.1)
-    flat = Model.of(r, Matrix(np.ones((2, 2)), 0.0), np.zeros((2, 1)), np.ones(2), np.arange(2), parts(r, (2,)), (2,))
+    own = Moving(r, np.zeros((2, 1)), np.arange(2), parts(r, (2,)), (2,))
+    flat = Model(Matrix(np.ones((2, 2)), 0.0), np.ones((2, 1)), own)
     assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9) == []
 
 

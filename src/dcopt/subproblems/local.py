@@ -18,7 +18,7 @@ from ..losses import Softmax
 from ..nested import Nested
 from ..problem import Problem
 from ..regularizers import Regularizer
-from ..remembered import Seen, rough_gram
+from ..remembered import NARROW, Seen, rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import FREE, Inner, nowhere
@@ -26,12 +26,12 @@ from .curvature import cheap, curved, softmax_curvature
 from .held import TAUS, Held, Walks
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .model import Model
+from .moving import Moving
 from .newton import SMALL
 from .parts import Parts, parts
 
 _EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f everywhere,
 _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
-_FOLLOWED, _CLOSE = 8, 1e-3  # steps that are made without a look at F, and a change of the last that ends them
 _ENTRIES = 2**26  # of A, whose columns take 800 MB: a program of more of them begins with some
 _ALMOST = 0.9  # of all columns have to leave 0
 _FAR = 0.5  # from critical: there all moves, and a search would have to begin anew
@@ -65,10 +65,12 @@ class Local:
     curvature of F itself in the place of Q, as far as that is positive definite: near the end Newton's step. Only the
     coordinates move that are not 0 or have to leave 0 (at most `most` new ones): the others stay where the program
     on all coordinates might move them later, and the certificate, which knows all of them, says when that is over.
-    With `search` it first tries to leap to other critical points of F's model (`Model.lower`), and does where F is
-    lower there by 1e-5 of itself; with `epoch`, to go where the small steps of an estimator in Q lead. Every look at F
-    is a pass, and gives the next gradient too (`Revisited`). The residual is said to be 0: the program is solved as
-    well as the step needs, and what was promised of the step, descent, was tested at the point.
+    Where the curvature of f is the same everywhere and known (least squares) F is its own model, and a step is all that
+    follow it too (`Model.end`). With `search` it first tries to leap to other critical points of F's model
+    (`Model.lower`), and does where F is lower there by 1e-5 of itself; with `epoch`, to go where the small steps of an
+    estimator in Q lead. Every look at F is a pass, and gives the next gradient too (`Revisited`). The residual is said
+    to be 0: the program is solved as well as the step needs, and what was promised of the step, descent, was tested at
+    the point.
     """
 
     P: Problem
@@ -79,7 +81,7 @@ class Local:
     ridge: float = 1e-4  # μ, as a share of the mean of the diagonal, times the relative distance: Newton's at the end
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
-    most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128 or 4√d
+    most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128, 4√d or a third
     most_full: int = 2048
     search: bool = False  # for lower critical points of F's model
     far: float = 0.01  # from critical, relative: nearer, no search and no epoch; 0: it only searches, wherever it is
@@ -125,24 +127,28 @@ class Local:
         few = p.at(columns)
         rough, quadratic = hasattr(f.a, "rough_gram"), f.grams is not None and self.P.r.L2 == 0.0
         # Q is the curvature of f everywhere, to more than float32 can tell
-        exact = f.grams is not None and (f.grams.exact or quadratic and not rough) and warm.dtype == np.float64
+        exact = f.grams is not None and (f.grams.exact or not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         sparse = None if search else self._by_columns(f, here.z, columns, p)
         Q = sparse or self._matrix(f, here.z, columns, ridge)
         B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
-        M = self._bent(B, here, x, columns) if sees_all and not p.rows else B
+        own = Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may be another majorizer of r1 − r2
         share = min(self.share, near)
         if quadratic:  # what is solved there is the problem itself
-            share *= _EXACT if exact and isinstance(Q, Matrix) else 1e-3
+            share *= 1e-3
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
-        trials = self._trials(Q, M, x[columns], u[columns], few, share * start, exact and quadratic)
+        bends = own if sees_all and not p.rows else None
+        trials = self._trials(Q, B, bends, x[columns], u[columns], few, share * start)
+        grad = own.mine(here.grad)
+        followed = quadratic or not self.search  # a search looks around at every step
+        if exact and followed and isinstance(Q, Matrix) and not p.rows:
+            trials = chain(self._end(Model(Q, grad, own), self.share * _EXACT * start), trials)
         if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far > 0.0 and not quadratic:
             held = Held(Q, columns, (self.P.r, self._parts), self.share)
             step = Q.program(x[columns], u[columns], few, share * start) - x[columns]
             trials = chain(self._epochs(held, here, x, Q.square(step) / TAUS[-1], slack), trials)
         if search and isinstance(B, Matrix):
-            own = self._parts.at(columns)  # r may be another majorizer of r1 − r2
-            model = Model.of(self.P.r, B, x, np.asarray(here.grad, np.float64), columns, own, shape)
+            model = Model(B, grad, own)
             flat = not x.any() and np.trace(B.Q) <= STEEP * f.bound * len(B.Q)
             sharp = share * near * size * (_SHARP if sees_all else 1.0)
             leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
@@ -165,22 +171,27 @@ class Local:
         f.recent.put(here)  # x is where the next step begins
         return Inner(warm, 0.0, looks, cost)
 
-    def _trials(
-        self, Q: Metric, M: Metric, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, known: bool = False
-    ) -> Iterator[Trial]:
-        """Steps, and how far F has to fall: in M, then in Q with τ = 1, 3, 9, …
+    def _end(self, model: Model, tol: float) -> Iterator[Trial]:
+        """The step and all that follow, where the model is F: it falls by at least what the step alone promises."""
+        v, fall = model.end(tol)
+        if fall > 0.0:
+            yield Trial(v - model.x, self.sigma * fall)
 
-        M is left out where it is seen to be below μI along its step, which Q nowhere is. Known: Q − μI is the curvature
-        of f everywhere, so that the next steps are, too.
+    def _trials(
+        self, Q: Metric, B: Metric, r: Moving | None, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+    ) -> Iterator[Trial]:
+        """Steps, and how far F has to fall: in M = B − θ diag r2''(x), then in Q with τ = 1, 3, 9, …
+
+        M is left out where it is seen to be below μI along its step, which Q nowhere is.
         """
+        bend = None if r is None else r.bend(x)
+        M = B if bend is None else B.bent(bend)
         if M is not Q:
             step = M.program(x, u, p, tol) - x
             square = M.square(step)
             if Q.mu * np.sum(step * step) <= square < np.inf:
                 yield Trial(step, 0.5 * self.sigma * square)
         tau, step = 1.0, Q.program(x, u, p, tol) - x
-        if known and isinstance(Q, Matrix):
-            step = _followed(Q, step, x, u, p, tol)
         while True:
             yield Trial(step, 0.5 * self.sigma * tau * Q.square(step))
             tau *= self.grow
@@ -228,7 +239,8 @@ class Local:
             Q = np.asarray(rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:
             Q = softmax_curvature(f, f.loss, z, columns)
-        mu = ridge * max(float(np.trace(Q)) / len(Q), _FLAT * f.bound, 1e-300)
+        flat = 0.0 if f.grams is not None and len(columns) == f.shape[0] else _FLAT * f.bound  # that of all is Q's own
+        mu = ridge * max(float(np.trace(Q)) / len(Q), flat, 1e-300)
         Q[np.diag_indices(len(Q))] += mu
         whole = self.P.f
         assert isinstance(whole, LinearSum)
@@ -246,18 +258,6 @@ class Local:
         mu = self.ridge * max(float(h.mean()), _FLAT * f.bound, 1e-300)
         return ByColumns(some, weights, np.full(len(columns), mu), h + mu, mu)
 
-    def _bent(self, Q: Metric, seen: Seen, x: NDArray[Any], columns: NDArray[np.int64]) -> Metric:
-        """Q − θ diag r2''(x) for the largest θ ≤ 1 that leaves it positive definite: ∇²F on its smooth
-        piece, of Q = ∇²f.
-        """
-        r = self.P.r
-        if r.L2 == 0.0:
-            return Q
-        near = 1e-5 * np.abs(x)
-        up, down = (np.asarray(r.subgrad((x + e).reshape(seen.x.shape)), np.float64) for e in (near, -near))
-        bend = np.divide((up - down).reshape(x.shape), 2 * near, out=np.zeros_like(x), where=near > 0.0)[columns]
-        return Q.bent(np.maximum(bend, 0.0)) if bend.any() else Q
-
     def _more(self, columns: NDArray[np.int64], u: NDArray[Any]) -> NDArray[np.int64]:
         """With those that the slope of f draws most."""
         size = np.linalg.norm(u, axis=1)
@@ -268,21 +268,24 @@ class Local:
         """The coordinates (rows) that are not 0, and those that leave 0: the worst ones first.
 
         Where there are many, their Gram matrix must not cost much more than the look at all of them: k² ≈ 16 d where
-        every entry is stored. All columns, whatever `most` is, where r2 = 0, the curvature is the same everywhere, and
-        their Gram matrix is cheap or will be needed.
+        every entry is stored. All columns, whatever `most` is, where the curvature is the same everywhere, and their
+        Gram matrix is cheap or, for r2 = 0, will be needed.
         """
         d, a = len(x), f.a
         entries = getattr(a, "entries", f.n * d)
         full = 2 * entries > f.n * d
         there = x[:, 0] != 0.0 if x.shape[1] == 1 else np.any(x != 0.0, axis=1)
         new = np.flatnonzero((off > 0.0) & ~there)
+        exact = f.grams is not None and f.grams.exact
+        if exact and (d <= NARROW or len(new) + there.sum() > _ALMOST * d):
+            return np.arange(d)
         if f.grams is not None and self.P.r.L2 == 0.0:  # the program on all columns is the problem
             many = 2 * len(new) > d and not full and 2 * entries <= d * d and entries <= _ENTRIES
-            if f.grams.exact or many or (f.grams.whole and full and len(new) > _ALMOST * d):
+            if many or (f.grams.whole and full and len(new) > _ALMOST * d):
                 return np.arange(d)
         most = self.most
         if most is None:
-            most = max(SMALL, 4 * math.isqrt(d)) if full else max(500, d // 8)
+            most = max(SMALL, 4 * math.isqrt(d), d // 3 if exact else 0) if full else max(500, d // 8)
         room = max(most, int(there.sum()))
         if len(new) > room:
             size = off[new]
@@ -291,25 +294,3 @@ class Local:
             new = np.concatenate((new[worse], new[size == least][: room - int(worse.sum())]))
         there[new] = True
         return np.flatnonzero(there)
-
-
-def _followed(
-    Q: Matrix, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
-) -> NDArray[Any]:
-    """The step with those that follow, as long as F = ½⟨s, (Q − μI)s⟩ − ⟨u, s⟩ + r1(x + s) falls: what μ held back."""
-
-    def look(s: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        bent, v = Q.Q @ s - Q.mu * s, x + s
-        return float(np.sum(s * (0.5 * bent - u)) + np.sum(p.c * np.abs(v) + 0.5 * p.m * v * v)), u - bent
-
-    F, down = look(step)
-    for _ in range(_FOLLOWED):
-        new = Q.program(x + step, down, p, 1e-3 * tol) - x
-        lower, down = look(new)
-        if not lower <= F + 1e-13 * abs(F):
-            break
-        close = np.linalg.norm(new - step) <= _CLOSE * np.linalg.norm(new)
-        F, step = lower, new
-        if close:
-            break
-    return step

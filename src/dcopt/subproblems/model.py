@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrices import Swept
-from ..regularizers import Regularizer
-from .metrics import Matrix
+from ..matrices import Swept, solve_positive, square
+from .metrics import Matrix, distances
+from .moving import Moving
 from .newton import one_thread
-from .parts import Parts, entries
 
 _TURNS, _CLOSE = 10, 1e-3  # linearisations of r2, and a change of v that ends them
+_FOLLOWED, _LOOSE = 50, 0.1  # steps that are made without a look at F, and of the distance: what each leaves
+_MOSTLY = 0.5  # of the distance
 _SOLVES = 3  # of the equation for a new entry
 _MOVES = 100  # from where the model was made: further, it says little of F
 _TRIED = 4  # neighbours, where other entries change their signs and nothing is sure
 _SINGULAR = 1e-6  # of the diagonal: what is left of a column that the others span
+
+
+Found: TypeAlias = tuple[float, NDArray[np.float64]]  # F(v) − f(x), and w − ∇f(v)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,32 +35,12 @@ class Model:
     """
 
     B: Matrix
-    x: NDArray[np.float64]
-    grad: NDArray[np.float64]  # ∇f(x)
-    p: Parts
-    r2: Callable[[NDArray[Any]], NDArray[Any]]  # some w ∈ ∂r2(v)
-    values: Callable[[NDArray[Any]], NDArray[Any] | None]  # r(v), entry by entry, where it is their sum
+    grad: NDArray[np.float64]  # ∇f(x), on the entries that move
+    r: Moving
 
-    @classmethod
-    def of(
-        cls, r: Regularizer, B: Matrix, x: NDArray[Any], grad: NDArray[Any], columns: NDArray[np.int64], p: Parts,
-        shape: tuple[int, ...],
-    ) -> Model:  # fmt: skip
-        """That of F at x, (d, k), where only these rows of it move; F takes x in this shape."""
-
-        def whole(v: NDArray[Any]) -> NDArray[Any]:
-            y = x.copy()
-            y[columns] = v
-            return y.reshape(shape)
-
-        def mine(a: Any) -> NDArray[np.float64]:
-            return np.asarray(a, np.float64).reshape(x.shape)[columns]
-
-        def values(v: NDArray[Any]) -> NDArray[Any] | None:
-            found = entries(r, whole(v))
-            return None if found is None else mine(found)
-
-        return cls(B, x[columns], mine(grad), p, lambda v: mine(r.subgrad(whole(v))), values)
+    @cached_property
+    def x(self) -> NDArray[np.float64]:
+        return self.r.mine(self.r.x)
 
     def slope(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """∇f(x) + B (v − x)"""
@@ -65,12 +49,73 @@ class Model:
     def critical(self, v: NDArray[Any], tol: float) -> NDArray[np.float64]:
         """DCA on m from v: the convex program in B, again and again"""
         for _ in range(_TURNS):
-            new = self.B.program(v, self.r2(v) - self.slope(v), self.p, tol)
+            new = self.B.program(v, self.r.slope(v) - self.slope(v), self.r.p, tol)
             close = np.linalg.norm(new - v) <= _CLOSE * np.linalg.norm(new - self.x)
             v = new
             if close:
                 break
         return v
+
+    def end(self, tol: float) -> tuple[NDArray[np.float64], float]:
+        """A critical point of F where B − μI is the curvature of f everywhere, and how far F falls from x to it
+
+        By the steps that follow from x, without a look at F: DCA's, then Newton's for the entries that are not 0, or
+        DCA's where the others are farther from critical or F does not fall. None raises F.
+        """
+        v, before = self.x, np.inf
+        start, down = self._exactly(v)
+        F = start
+        for t in range(_FOLLOWED):
+            off = distances(down, v, self.r.p)
+            far, at_0 = float(np.linalg.norm(off)), float(np.linalg.norm(off[v[:, 0] == 0.0]))
+            if far <= tol:
+                break
+            for step in (self._newton, self._dca) if t > 0 and at_0 <= _MOSTLY * far else (self._dca,):
+                new = step(v, down, _LOOSE * far)
+                found = self._exactly(new)
+                if found[0] < F:
+                    break
+            else:
+                break
+            v, (F, down) = (new, found) if far <= _MOSTLY * before else self._farther(v, new, found)
+            before = far
+        return v, start - F
+
+    def _farther(self, v: NDArray[Any], new: NDArray[Any], found: Found) -> tuple[NDArray[np.float64], Found]:
+        """Along a valley that μ makes steeper than it is: 2, 4, 8, … times as far, as long as F falls"""
+        step = new - v
+        while True:
+            step = 2.0 * step
+            there = self._kept(v, v + step)
+            if not (farther := self._exactly(there))[0] < found[0]:
+                return new, found
+            new, found = there, farther
+
+    def _kept(self, v: NDArray[Any], new: NDArray[Any]) -> NDArray[np.float64]:
+        """`new` between the bounds, and at the kink where it would cross it from v"""
+        p = self.r.p
+        return np.clip(np.where((new * v < 0.0) & (p.c > 0.0), 0.0, new), p.low, p.high)
+
+    def _newton(self, v: NDArray[Any], down: NDArray[Any], tol: float) -> NDArray[np.float64]:
+        """v + ∇²F(v)⁻¹ (w − ∇f(v) − ∂r1(v)) on the entries S that are not 0, as far as their kinks"""
+        flat, c, m, low, high = (part.ravel() for part in (v, *self.r.p[:4]))
+        S = np.flatnonzero((flat != 0.0) & (flat > low) & (flat < high))
+        M, bend = square(self.B.Q, S), self.r.bend(v)
+        M[np.diag_indices(len(S))] += m[S] - (0.0 if bend is None else bend.ravel()[S])
+        with one_thread(len(S)):
+            step = solve_positive(M, (down.ravel() - m * flat - c * np.sign(flat))[S])
+        new = flat.copy()
+        new[S] += 0.0 if step is None else step
+        return self._kept(v, new.reshape(v.shape))
+
+    def _dca(self, v: NDArray[Any], down: NDArray[Any], tol: float) -> NDArray[np.float64]:
+        return self.B.program(v, down, self.r.p, tol)
+
+    def _exactly(self, v: NDArray[Any]) -> Found:
+        """F(v) − f(x), without μ, and w − ∇f(v)"""
+        step = v - self.x
+        bent = self.B.times(step) - self.B.mu * step
+        return float(np.sum(step * (self.grad + 0.5 * bent)) + self.r.value(v)), self.r.slope(v) - self.grad - bent
 
     def lower(self, v: NDArray[Any], tol: float, least: float) -> list[NDArray[np.float64]]:
         """Critical points of m, each lower than the one before, at neighbours that promise to be so by `least`.
@@ -78,7 +123,7 @@ class Model:
         None where B has not a row for every entry, or r is no sum over entries.
         """
         way: list[NDArray[np.float64]] = []
-        if len(self.B.Q) != v.size or self.values(v) is None:
+        if len(self.B.Q) != v.size or self.r.each(v) is None:
             return way
         with one_thread(v.size), suppress(np.linalg.LinAlgError):  # B is as good as singular: the way ends there
             swept = Swept(self.B.Q, np.flatnonzero(v))
@@ -115,16 +160,16 @@ class Model:
         g_j t + ½ h_j t² + ψ(|t|), h_j = B_jj − B_jS B_SS⁻¹ B_Sj. For at a critical point the slopes of the others
         cancel, and ψ, concave, is below its tangents.
         """
-        flat, c, g, h = v.ravel(), self.p.c.ravel(), self.slope(v).ravel(), swept.diagonal
+        flat, c, g, h = v.ravel(), self.r.p.c.ravel(), self.slope(v).ravel(), swept.diagonal
         there = flat != 0.0
         far = ~there & (h > _SINGULAR * np.diagonal(self.B.Q))
         new = np.zeros_like(flat)
         new[far] = -g[far] / h[far]
         for _ in range(_SOLVES):
-            slope = c - np.abs(self.r2(new.reshape(v.shape)).ravel())
+            slope = c - np.abs(self.r.slope(new.reshape(v.shape)).ravel())
             new[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - slope[far], 0.0) / h[far]
         come = g * new + 0.5 * h * new**2 + self._each(new.reshape(v.shape))
-        slope = c - np.abs(self.r2(v).ravel())
+        slope = c - np.abs(self.r.slope(v).ravel())
         leave = 0.5 * flat**2 / -h + slope * np.abs(flat) - self._each(v)
         return np.where(there, leave, np.where(new != 0.0, come, np.inf)), new
 
@@ -137,6 +182,6 @@ class Model:
         return np.asarray(moved.reshape(v.shape))
 
     def _each(self, v: NDArray[Any]) -> NDArray[Any]:
-        values = self.values(v)
+        values = self.r.each(v)
         assert values is not None  # seen before
         return values.ravel()
