@@ -66,6 +66,15 @@ class Recent:
         """This is the last point now."""
         self._own.last = seen
 
+    @property
+    def came_from(self) -> tuple[Array, Array] | None:
+        """Where the last step began, and ∇f there."""
+        return getattr(self._own, "came_from", None)
+
+    @came_from.setter
+    def came_from(self, there: tuple[Array, Array] | None) -> None:
+        self._own.came_from = there
+
 
 class Grams:
     """(1/N) Σ w_i φ'' a_i a_iᵀ of a loss with constant φ'', on some columns.

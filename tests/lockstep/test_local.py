@@ -274,6 +274,54 @@ def test_sparse_least_squares_take_all_columns_at_once_where_most_leave_zero(mon
         assert (asked[:1] == [1200]) == all_at_once
 
 
+def test_what_a_step_teaches_is_the_curvature_along_it() -> None:
+    from dcopt.remembered import Seen
+    from dcopt.subproblems.curvature import learned
+
+    rng = np.random.default_rng(2)
+    A, B = rng.normal(size=(2, 40, 7))
+    Q, true, columns = A.T @ A / 40, B.T @ B / 40, np.array([0, 2, 3, 4, 6])
+    few, at = Q[np.ix_(columns, columns)], np.isin(np.arange(7), columns)
+    x0, s = rng.normal(size=7), np.where(at, rng.normal(size=7), 0.0)
+    here = Seen(x0 + s, None, 0.0, true @ (x0 + s))
+    new = learned(few, here, (x0, true @ x0), columns)
+    np.testing.assert_allclose(new @ s[columns], (true @ s)[columns], atol=1e-12)
+    np.testing.assert_allclose(new, new.T, atol=1e-14)
+    assert np.linalg.eigvalsh(new).min() > 0.0
+    other = s[columns] @ few  # conjugate directions keep their curvature
+    v = rng.normal(size=5)
+    v -= s[columns] * (other @ v) / (other @ s[columns])
+    e = (true @ s)[columns]
+    assert v @ new @ v == pytest.approx(v @ few @ v + (v @ e) ** 2 / (s[columns] @ e))
+    assert learned(few, here, None, columns) is few
+    away = (x0 + np.where(at, 0.0, 1.0), true @ x0)  # most of the step is in other columns
+    assert learned(few, here, away, columns) is few
+    assert learned(few, here, (here.x, here.grad), columns) is few  # no step at all
+
+
+def test_steps_teach_a_rough_metric_and_go_on_from_a_state_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Gram matrix of a few of the rows takes a third of the steps less with what the last one taught."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20_000, 90))
+    y = X @ np.where(np.arange(90) % 3 == 0, 1.0, 0.0) + rng.normal(size=20_000)
+    monkeypatch.setattr("dcopt.remembered._WHOLE", 0)
+    for r in (L1(lam=1e-3), MCP(lam=1e-3)):
+
+        def fresh(r: Any = r) -> Any:
+            return dcopt.erm(X, y, "squared", r)
+
+        settings: dict[str, Any] = {"tol": 1e-7, "measure": "criticality", "x0": np.zeros(90), "seed": 1}
+        taught = dcopt.solve(fresh(), "dca-local", **settings)
+        states = list(islice(dcopt.iterate(fresh(), "dca-local", x0=np.zeros(90), seed=1), 5))
+        later = list(islice(dcopt.iterate(fresh(), "dca-local", state=states[2], seed=1), 2))
+        assert [s.x.tobytes() for s in later] == [s.x.tobytes() for s in states[3:]]
+        with monkeypatch.context() as patch:
+            patch.setattr("dcopt.subproblems.local.learned", lambda Q, *_: Q)
+            plain = dcopt.solve(fresh(), "dca-local", **settings)
+        assert taught.success and plain.success and 3 * taught.steps <= 2 * plain.steps
+        assert taught.certificate.F == pytest.approx(plain.certificate.F, rel=1e-10)
+
+
 def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     """Where τQ majorizes f, F(x + d/τ) ≤ F(x) − τ/2 ‖d/τ‖²_Q: f is made steep by scaling Q down, not by trust."""
     from dcopt.subproblems.local import Local

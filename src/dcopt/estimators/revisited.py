@@ -29,14 +29,16 @@ class Revisited:
         return 0.0
 
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        return self._at(sum, x, draw, True)
+        return self._at(sum, x, draw, None)
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
         assert isinstance(sum, LinearSum)
-        return self._at(sum, x, draw, self.nested is not None and self.nested.grew(draw.t, sum))
+        new = self.nested is not None and self.nested.grew(draw.t, sum)
+        return self._at(sum, x, draw, None if new else (prev, memory.g))
 
-    def _at(self, sum: Sum, x: Array, draw: Draw, new: bool) -> Estimate:
+    def _at(self, sum: Sum, x: Array, draw: Draw, before: tuple[Array, Array] | None) -> Estimate:
         assert isinstance(sum, LinearSum)
         f = sum if self.nested is None else self.nested.sum(sum, draw)
+        f.recent.came_from = before
         g = f.recent.at(x).grad
-        return Estimate(g, OnlyG(g), both(f.all()) if new else Cost(0, 0))
+        return Estimate(g, OnlyG(g), both(f.all()) if before is None else Cost(0, 0))

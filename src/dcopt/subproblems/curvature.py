@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses import Softmax
-from ..remembered import rough_gram
+from ..remembered import Seen, rough_gram
 from ..sums import LinearSum
 from ..xp import Array
 
+_ALONE = 1.01  # times as long as a step in some columns is one that hardly leaves them
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
 
 
@@ -52,3 +53,20 @@ def curvature_at_0(f: LinearSum, z: Array, columns: NDArray[np.int64]) -> tuple[
     else:
         Q, share = rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, 1.0
     return Q, share * float(np.trace(Q)) / len(Q)
+
+
+def learned(
+    Q: NDArray[np.float64], here: Seen, before: tuple[Array, Array] | None, columns: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Q − Qs sᵀQ / ⟨s, Qs⟩ + e eᵀ / ⟨s, e⟩, s the last step and e how ∇f changed with it (BFGS): e = ∇²f s, if f is
+    quadratic and nothing else moved. Before: the point before the last step, and ∇f there.
+    """
+    if before is None:
+        return Q
+    moved, changed = here.x - before[0], here.grad - before[1]
+    s, e = moved[columns], changed[columns]
+    Qs = Q @ s
+    mine, own = float(s @ Qs), float(s @ e)
+    if not (mine > 0.0 and own > 0.0 and np.linalg.norm(moved) <= _ALONE * np.linalg.norm(s)):
+        return Q
+    return np.asarray(Q + np.outer(e, e / own) - np.outer(Qs, Qs / mine))

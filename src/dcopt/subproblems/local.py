@@ -22,7 +22,7 @@ from ..remembered import NARROW, Seen, rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import FREE, Inner, nowhere
-from .curvature import cheap, curved, softmax_curvature
+from .curvature import cheap, curved, learned, softmax_curvature
 from .held import TAUS, Held, Walks
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
 from .model import Model
@@ -130,7 +130,7 @@ class Local:
         exact = f.grams is not None and (f.grams.exact or not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         sparse = None if search else self._by_columns(f, here.z, columns, p)
-        Q = sparse or self._matrix(f, here.z, columns, ridge)
+        Q = sparse or self._matrix(f, here, columns, ridge, rough and not exact and warm.dtype == np.float64)
         B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
         own = Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may be another majorizer of r1 − r2
         share = min(self.share, near)
@@ -230,11 +230,15 @@ class Local:
         fall = 2.0 * curved(f, np.maximum(-f.loss.bend(z, f.labels), 0.0)) / f.n
         return Q.fallen(fall, lambda weights: f.a.gram(weights, columns))
 
-    def _matrix(self, f: LinearSum, z: Array, columns: NDArray[np.int64], ridge: float) -> Matrix:
+    def _matrix(
+        self, f: LinearSum, here: Seen, columns: NDArray[np.int64], ridge: float, learn: bool
+    ) -> Matrix:
         """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
-        k = f.classes[0] if f.classes else 1
+        k, z = f.classes[0] if f.classes else 1, here.z
         if f.grams is not None:
             Q = np.asarray(f.grams.on(columns))
+            if learn:
+                Q = learned(Q, here, f.recent.came_from, columns)
         elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
             Q = np.asarray(rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:
