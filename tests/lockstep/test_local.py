@@ -230,7 +230,7 @@ def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
     solver, f, columns = Local(P, ridge=1e-2), P.f, np.arange(0, 60, 2)
     x = np.where(rng.random((30, 1)) < 0.5, 0.0, rng.random((30, 1)))
     z, u, p = f.a.dot(np.zeros(60)), 0.2 * rng.normal(size=(30, 1)), parts(r, (30,))
-    one, two = solver._matrix(f, z, columns, 1e-2), solver._by_columns(f, z, columns, p)
+    one, two = solver._matrix(f, f.recent.look(np.zeros(60)), columns, 1e-2), solver._by_columns(f, z, columns, p)
     assert two is not None
     bend, fall = 0.5 * two.ridge[0] * rng.random((30, 1)), 0.3 * two.weights * rng.random(40)
     bent = tuple(m.fallen(fall, lambda w: f.a.gram(w, columns)).bent(bend) for m in (one, two))

@@ -231,7 +231,7 @@ class Local:
         return Q.fallen(fall, lambda weights: f.a.gram(weights, columns))
 
     def _matrix(
-        self, f: LinearSum, here: Seen, columns: NDArray[np.int64], ridge: float, learn: bool
+        self, f: LinearSum, here: Seen, columns: NDArray[np.int64], ridge: float, learn: bool = False
     ) -> Matrix:
         """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
         k, z = f.classes[0] if f.classes else 1, here.z
