@@ -102,16 +102,17 @@ class CsrRows:
 
         The bits of z = dot(x), tdot(of(z, 0, N)), where `of` treats every row alike.
         """
+        moved, shape = bool(x.any()), (self.shape[0], *x.shape[1:])  # most runs begin at 0
         if not self.large or self._parts(x.size) == 1:
-            z = self.dot(x)
+            z = self.dot(x) if moved else np.zeros(shape, np.result_type(x, self.data))
             return z, self.tdot(of(z, 0, self.shape[0]))
-        (dot, tdot), moved, kinds = self._part_kernels(x.ndim), bool(x.any()), set()
-        z = np.empty((self.shape[0], *x.shape[1:]), x.dtype)
+        (dot, tdot), kinds = self._part_kernels(x.ndim), set()
+        z = np.empty(shape, x.dtype)
 
         def visit(start: int, stop: int, x: NDArray[Any], out: NDArray[np.float64]) -> None:
             if moved:
                 dot(*self.fixed, start, stop, x, z[start:stop])
-            else:  # most runs begin there
+            else:
                 z[start:stop] = 0.0
             c = _plain(of(z[start:stop], start, stop))
             tdot(*self.fixed, start, stop, c, out)
@@ -167,8 +168,8 @@ class CsrRows:
             kernels.gram_part(*few, w, place, *where, half[part])
 
         each(go, parts * bands)
-        total = np.triu(_added(half))
-        return total + np.triu(total, 1).T
+        total, p = _added(half), np.arange(k)
+        return np.where(p[:, None] <= p, total, total.T)
 
     def few(self, columns: NDArray[Any], make: bool = False) -> tuple[NDArray[Any], ...] | None:
         """indptr, indices and data with the entries of these columns, and perhaps of others, where these are few.

@@ -13,7 +13,6 @@ from ..xp import Array
 
 _CACHE = 2**22  # bytes of rows that are read from memory once for all that is done with them
 _CHEAP = 2**26  # multiplications: some milliseconds
-_SHORT = 32  # columns: a loop over such rows costs more than their entries
 _BLOCK = 2048  # rows at least whose Gram matrix is made at once: it has to be added to the others
 # BLAS may compute with what lies behind a short row and set a flag for it; a NaN in a result is found where it matters
 _quiet = np.errstate(invalid="ignore", over="ignore")
@@ -83,13 +82,8 @@ class DenseRows:
         return self._norms2
 
     @cached_property
-    @_quiet
     def _norms2(self) -> Array:
-        a, d = self.a, self.shape[1]
-        if a.dtype == np.float64 and d <= _SHORT:
-            norms = np.concatenate([np.square(a[block]) @ np.ones(d) for block in self._blocks()])
-        else:
-            norms = np.einsum("ij,ij->i", a, a, dtype=np.float64)
+        norms = np.einsum("ij,ij->i", self.a, self.a, dtype=np.float64)
         norms.flags.writeable = False
         return norms
 

