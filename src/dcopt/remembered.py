@@ -89,7 +89,7 @@ class Grams:
         n, d = sum.a.shape
         self.exact = n * d * d <= _WHOLE
         self.whole = d <= _WIDE  # that of all columns may be kept
-        few = 0 if d <= NARROW else d // 3 if self.exact else d // 2 if self.whole else d
+        few = 0 if d <= NARROW else d // 2 if self.exact or self.whole else d
         self._most = few  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
 

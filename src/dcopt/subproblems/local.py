@@ -81,7 +81,7 @@ class Local:
     ridge: float = 1e-4  # μ, as a share of the mean of the diagonal, times the relative distance: Newton's at the end
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
-    most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128, 4√d or a third
+    most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128, 4√d or half
     most_full: int = 2048
     search: bool = False  # for lower critical points of F's model
     far: float = 0.01  # from critical, relative: nearer, no search and no epoch; 0: it only searches, wherever it is
@@ -289,7 +289,7 @@ class Local:
                 return np.arange(d)
         most = self.most
         if most is None:
-            most = max(SMALL, 4 * math.isqrt(d), d // 3 if exact else 0) if full else max(500, d // 8)
+            most = max(SMALL, 4 * math.isqrt(d), d // 2 if exact else 0) if full else max(500, d // 8)
         room = max(most, int(there.sum()))
         if len(new) > room:
             size = off[new]
