@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,14 +67,14 @@ class Recent:
         """This is the last point now."""
         self._own.last = seen
 
-    @property
-    def came_from(self) -> tuple[Array, Array] | None:
-        """Where the last step began, and ∇f there."""
-        return getattr(self._own, "came_from", None)
+    def came(self, x: Array, prev: Array, grad: Array) -> None:
+        """A step led from prev, where ∇f is this, to x: for the next one, which asks at once."""
+        self._own.way = x, prev, grad
 
-    @came_from.setter
-    def came_from(self, there: tuple[Array, Array] | None) -> None:
-        self._own.came_from = there
+    def way_to(self, x: Array) -> tuple[Array, Array] | None:
+        """prev and ∇f there, if a step has just led from there to x; asked once, so that no run sees another's."""
+        way, self._own.way = getattr(self._own, "way", None), None
+        return None if way is None or way[0] is not x else way[1:]
 
 
 class Grams:
@@ -89,6 +90,8 @@ class Grams:
         n, d = sum.a.shape
         self.exact = n * d * d <= _WHOLE
         self.whole = d <= _WIDE  # that of all columns may be kept
+        # what is made of some rows learns from the steps; float32 has not the digits for it
+        self.learns = not self.exact and hasattr(sum.a, "rough_gram") and sum.dtype == np.float64
         few = 0 if d <= NARROW else d // 2 if self.exact or self.whole else d
         self._most = few  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
@@ -103,14 +106,14 @@ class Grams:
         last = self._last
         if last is None or not np.array_equal(last[0], columns):
             f = self._sum
-            gram = f.a.gram if self.exact else rough_gram(f.a)
+            gram = f.a.gram if self.exact else rough_gram(f.a, 16 if self.learns else 32)
             self._last = last = columns.copy(), gram(f.weights, columns) * (f.loss.curvature[0] / f.n)
         return last[1]
 
 
-def rough_gram(a: RowMatrix) -> Callable[[Array | None, Array], Array]:
-    """A Gram matrix for a metric, which need not be exact."""
-    return getattr(a, "rough_gram", a.gram)
+def rough_gram(a: RowMatrix, rows: int = 32) -> Callable[[Array | None, Array], Array]:
+    """A Gram matrix for a metric, which need not be exact: where it is not, of so many rows for every column."""
+    return partial(a.rough_gram, rows=rows) if hasattr(a, "rough_gram") else a.gram
 
 
 class Chances(NamedTuple):

@@ -51,18 +51,18 @@ def test_a_gram_matrix_in_float32_is_near_and_a_sampled_one_is_a_metric() -> Non
     X, every = rng.normal(size=(20_000, 90)), np.arange(90)
     a = DenseRows(X)
     for weights, full, per in ((None, X.T @ X, 16), (w, (X.T * w) @ X, 32)):
-        rough = a.rough_gram(weights, every)
+        rough = a.rough_gram(weights, every, per)
         ends = np.linalg.eigvals(np.linalg.solve(full, rough)).real
         off = per**-0.5  # of some of the rows
         assert 0.9 * (1 - off) ** 2 < ends.min() < 0.99 and 1.01 < ends.max() < 1.1 * (1 + off) ** 2
-        assert np.array_equal(rough, a.rough_gram(weights, every))  # the same ones each time
+        assert np.array_equal(rough, a.rough_gram(weights, every, per))  # the same ones each time
 
 
 def test_a_rough_gram_matrix_with_an_intercept_is_of_the_same_rows_everywhere() -> None:
     """Columns with a mean: borders of all rows around a sample of them would not be positive definite."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(20_000, 90)) + 5.0
-    rough = WithIntercept(as_rows(X)).rough_gram(None, np.arange(91))
+    rough = WithIntercept(as_rows(X)).rough_gram(None, np.arange(91), 16)
     exact = WithIntercept(as_rows(X)).gram(None, np.arange(91))
     ends = np.linalg.eigvals(np.linalg.solve(exact, rough)).real
     assert 0.9 * 0.75**2 < ends.min() < 0.99 and 1.01 < ends.max() < 1.1 * 1.25**2

@@ -293,7 +293,6 @@ def test_what_a_step_teaches_is_the_curvature_along_it() -> None:
     v -= s[columns] * (other @ v) / (other @ s[columns])
     e = (true @ s)[columns]
     assert v @ new @ v == pytest.approx(v @ few @ v + (v @ e) ** 2 / (s[columns] @ e))
-    assert learned(few, here, None, columns) is few
     away = (x0 + np.where(at, 0.0, 1.0), true @ x0)  # most of the step is in other columns
     assert learned(few, here, away, columns) is few
     assert learned(few, here, (here.x, here.grad), columns) is few  # no step at all
@@ -320,6 +319,48 @@ def test_steps_teach_a_rough_metric_and_go_on_from_a_state_bit_for_bit(monkeypat
             plain = dcopt.solve(fresh(), "dca-local", **settings)
         assert taught.success and plain.success and 3 * taught.steps <= 2 * plain.steps
         assert taught.certificate.F == pytest.approx(plain.certificate.F, rel=1e-10)
+
+
+def test_what_one_run_learned_is_not_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does float32, which has not the digits for it, get by with fewer rows."""
+    from dcopt.subproblems.local import Local
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20_000, 90))
+    y = X @ np.where(np.arange(90) % 3 == 0, 1.0, 0.0) + rng.normal(size=20_000)
+    monkeypatch.setattr("dcopt.remembered._WHOLE", 0)
+    P = dcopt.erm(X, y, "squared", L1(lam=1e-3))
+
+    def other() -> Any:
+        return dcopt.solve(P, "dca", subsolver=Local(P), steps=3, seed=0).x.tobytes()
+
+    before = other()
+    dcopt.solve(P, "dca-local", steps=3, seed=0)
+    assert other() == before
+    single = dcopt.erm(X.astype(np.float32), y, "squared", L1(lam=1e-3))
+    for f, rows in ((P.f, 16), (single.f, 32)):
+        of_so_many = f.a.rough_gram(None, np.arange(90), rows) * (1.0 / f.n)
+        assert np.array_equal(f.grams.on(np.arange(90)), of_so_many)
+
+
+def test_a_flat_valley_has_an_end_and_is_gone_along_to_it() -> None:
+    """Near copies, which are singular to rounding: no overflow on the way. With noise of 1e-5: the least squares."""
+    rng = np.random.default_rng(5)
+    X = np.tile(rng.normal(size=(100, 5)), 8) * (1 + 1e-9 * rng.normal(size=(100, 40)))
+    y = rng.normal(size=100)
+    for r in (Zero(), MCP(lam=0.05), SCAD(lam=0.05)):
+        P = dcopt.erm(X, y, "squared", r, intercept=True)
+        values = [P.value(s.x) for s in islice(dcopt.iterate(P, "dca-local", x0=np.zeros(41), seed=0), 20)]
+        assert np.all(np.isfinite(values)) and np.all(np.diff(values) <= 1e-12)
+    for seed in range(5):
+        draw = np.random.default_rng(seed)
+        X = 1 + 1e-5 * draw.normal(size=(76, 40))
+        y = X[:, :5].sum(axis=1) + 0.1 * draw.normal(size=76)
+        P = dcopt.erm(X, y, "squared", Zero())
+        tol = 1e-7 * dcopt.measures.criticality(P, np.zeros(40))
+        res = dcopt.solve(P, "dca-local", tol=tol, measure="criticality", x0=np.zeros(40))
+        least = np.linalg.lstsq(X, y, rcond=None)[0]
+        assert res.success and res.certificate.F <= 1.02 * P.value(least)
 
 
 def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:

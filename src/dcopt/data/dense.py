@@ -116,16 +116,16 @@ class DenseRows:
             total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
         return total if unit == 1.0 else total * unit**2
 
-    def rough_gram(self, weights: Array | None, columns: Array) -> Array:
+    def rough_gram(self, weights: Array | None, columns: Array, rows: int = 32) -> Array:
         """About the same, for a metric: products in float32, of so many rows that they cost as some looks at all."""
-        return self.single_gram(self.rough_weights(weights, len(columns)), columns)
+        return self.single_gram(self.rough_weights(weights, len(columns), rows), columns)
 
-    def rough_weights(self, weights: Array | None, k: int) -> Array | None:
+    def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
         """The weights of the rows that stand for all, 0 for the others: 32 rows for each of k columns tell its entries
-        to a sixth; 16, where all weigh alike and steps teach the rest, to a quarter.
+        to a sixth, 16 to a quarter.
         """
         n, d = self.shape
-        share = (16 if weights is None else 32) * max(k, n * d / max(k, 1) ** 2) / n
+        share = rows * max(k, n * d / max(k, 1) ** 2) / n
         if share >= 0.5:
             return weights
         kept = np.random.default_rng(0).random(n) < share

@@ -88,15 +88,19 @@ class WithIntercept:
         return self._gram(self.a.gram, weights, columns)
 
     @property
-    def rough_gram(self) -> Callable[[Array | None, Array], Array]:
+    def rough_gram(self) -> Callable[..., Array]:
         """As rough as that of A, if it has one: of the same rows in all of its parts."""
         a: Any = self.a
         rough: Callable[..., Array | None] = a.rough_weights
-        return lambda weights, columns: self.single_gram(rough(weights, len(columns)), columns)
 
-    def rough_weights(self, weights: Array | None, k: int) -> Array | None:
+        def gram(weights: Array | None, columns: Array, rows: int = 32) -> Array:
+            return self.single_gram(rough(weights, len(columns), rows), columns)
+
+        return gram
+
+    def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
         """Those of A"""
-        return self.a.rough_weights(weights, k)  # type: ignore[attr-defined]
+        return self.a.rough_weights(weights, k, rows)  # type: ignore[attr-defined]
 
     def single_gram(self, weights: Array | None, columns: Array) -> Array:
         """As `gram`, in float32 where it is not cheap."""

@@ -39,6 +39,7 @@ class Revisited:
     def _at(self, sum: Sum, x: Array, draw: Draw, before: tuple[Array, Array] | None) -> Estimate:
         assert isinstance(sum, LinearSum)
         f = sum if self.nested is None else self.nested.sum(sum, draw)
-        f.recent.came_from = before
         g = f.recent.at(x).grad
+        if before is not None:
+            f.recent.came(x, *before)
         return Estimate(g, OnlyG(g), both(f.all()) if before is None else Cost(0, 0))

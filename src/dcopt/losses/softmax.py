@@ -14,6 +14,7 @@ from .base import Loss
 
 _FEW = 16  # classes
 
+
 @dataclass(frozen=True)
 class Softmax(Loss):
     """ϕ(z) = log Σⱼ exp(zⱼ) − z_label

@@ -56,13 +56,11 @@ def curvature_at_0(f: LinearSum, z: Array, columns: NDArray[np.int64]) -> tuple[
 
 
 def learned(
-    Q: NDArray[np.float64], here: Seen, before: tuple[Array, Array] | None, columns: NDArray[np.int64]
+    Q: NDArray[np.float64], here: Seen, before: tuple[Array, Array], columns: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Q − Qs sᵀQ / ⟨s, Qs⟩ + e eᵀ / ⟨s, e⟩, s the last step and e how ∇f changed with it (BFGS): e = ∇²f s, if f is
     quadratic and nothing else moved. Before: the point before the last step, and ∇f there.
     """
-    if before is None:
-        return Q
     moved, changed = here.x - before[0], here.grad - before[1]
     s, e = moved[columns], changed[columns]
     Qs = Q @ s

@@ -130,7 +130,8 @@ class Local:
         exact = f.grams is not None and (f.grams.exact or not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         sparse = None if search else self._by_columns(f, here.z, columns, p)
-        Q = sparse or self._matrix(f, here, columns, ridge, rough and not exact and warm.dtype == np.float64)
+        before = None if exact or f.grams is None or not f.grams.learns else f.recent.way_to(warm)
+        Q = sparse or self._matrix(f, here, columns, ridge, before)
         B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
         own = Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may be another majorizer of r1 − r2
         share = min(self.share, near)
@@ -172,7 +173,7 @@ class Local:
         return Inner(warm, 0.0, looks, cost)
 
     def _end(self, model: Model, tol: float) -> Iterator[Trial]:
-        """The step and all that follow, where the model is F: it falls by at least what the step alone promises."""
+        """The step and all that follow, where the model is F: none of them raises it."""
         v, fall = model.end(tol)
         if fall > 0.0:
             yield Trial(v - model.x, self.sigma * fall)
@@ -231,14 +232,21 @@ class Local:
         return Q.fallen(fall, lambda weights: f.a.gram(weights, columns))
 
     def _matrix(
-        self, f: LinearSum, here: Seen, columns: NDArray[np.int64], ridge: float, learn: bool = False
+        self,
+        f: LinearSum,
+        here: Seen,
+        columns: NDArray[np.int64],
+        ridge: float,
+        before: tuple[Array, Array] | None = None,
     ) -> Matrix:
-        """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps."""
+        """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps.
+
+        Before: the point before the last step and ∇f there, from which Q learns where it is rough and does not change.
+        """
         k, z = f.classes[0] if f.classes else 1, here.z
         if f.grams is not None:
             Q = np.asarray(f.grams.on(columns))
-            if learn:
-                Q = learned(Q, here, f.recent.came_from, columns)
+            Q = Q if before is None else learned(Q, here, before, columns)
         elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
             Q = np.asarray(rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
         else:

@@ -17,7 +17,8 @@ from .newton import one_thread
 
 _TURNS, _CLOSE = 10, 1e-3  # linearisations of r2, and a change of v that ends them
 _FOLLOWED, _LOOSE = 50, 0.1  # steps that are made without a look at F, and of the distance: what each leaves
-_MOSTLY = 0.5  # of the distance
+_MOSTLY, _LITTLE = 0.5, 1e-6  # of the distance, and of the fall of F
+_ROUNDING = 1e-14  # of the trace: a curvature that is none
 _SOLVES = 3  # of the equation for a new entry
 _MOVES = 100  # from where the model was made: further, it says little of F
 _TRIED = 4  # neighbours, where other entries change their signs and nothing is sure
@@ -57,33 +58,47 @@ class Model:
         return v
 
     def end(self, tol: float) -> tuple[NDArray[np.float64], float]:
-        """A critical point of F where B − μI is the curvature of f everywhere, and how far F falls from x to it
+        """A point that is critical to tol, if 50 steps lead there, where B − μI is the curvature of f everywhere; and
+        how far F falls from x to it
 
-        By the steps that follow from x, without a look at F: DCA's, then Newton's for the entries that are not 0, or
-        DCA's where the others are farther from critical or F does not fall. None raises F.
+        By the steps that follow from x, without a look at F: DCA's, then Newton's for the entries that are off their
+        kinks and bounds, or DCA's where the others are farther from critical or F does not fall. None raises F.
         """
-        v, before = self.x, np.inf
+        v, before, fell = self.x, np.inf, np.inf
         start, down = self._exactly(v)
         F = start
         for t in range(_FOLLOWED):
-            off = distances(down, v, self.r.p)
-            far, at_0 = float(np.linalg.norm(off)), float(np.linalg.norm(off[v[:, 0] == 0.0]))
-            if far <= tol:
+            off, free = distances(down, v, self.r.p), self._free(v)
+            far, held = float(np.linalg.norm(off)), float(np.linalg.norm(off[~free[:, 0]]))
+            near = far <= tol
+            if near and fell <= _LITTLE * (start - F):  # where f is flat F may fall by much, the distance by nothing
                 break
-            for step in (self._newton, self._dca) if t > 0 and at_0 <= _MOSTLY * far else (self._dca,):
+            may = self._newton, self._dca
+            for step in may[:1] if near else may if t > 0 and held <= _MOSTLY * far else may[1:]:
                 new = step(v, down, _LOOSE * far)
                 found = self._exactly(new)
                 if found[0] < F:
                     break
             else:
                 break
+            fell = F - found[0]
             v, (F, down) = (new, found) if far <= _MOSTLY * before else self._farther(v, new, found)
             before = far
         return v, start - F
 
+    def _free(self, v: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which entries are off their kinks and bounds"""
+        return np.asarray((v != 0.0) & (v > self.r.p.low) & (v < self.r.p.high))
+
     def _farther(self, v: NDArray[Any], new: NDArray[Any], found: Found) -> tuple[NDArray[np.float64], Found]:
-        """Along a valley that μ makes steeper than it is: 2, 4, 8, … times as far, as long as F falls"""
+        """Along a valley that μ makes steeper than it is: 2, 4, 8, … times as far, as long as F falls
+
+        And if F bends along it by more than rounding, which has no end where it does not.
+        """
         step = new - v
+        bend = float(np.sum(step * (self.B.times(step) - self.B.mu * step)))
+        if not bend > _ROUNDING * float(np.trace(self.B.Q)) * float(np.sum(step * step)):
+            return new, found
         while True:
             step = 2.0 * step
             there = self._kept(v, v + step)
@@ -92,14 +107,14 @@ class Model:
             new, found = there, farther
 
     def _kept(self, v: NDArray[Any], new: NDArray[Any]) -> NDArray[np.float64]:
-        """`new` between the bounds, and at the kink where it would cross it from v"""
+        """`new` between the bounds, each entry at its kink where it would cross it from v"""
         p = self.r.p
         return np.clip(np.where((new * v < 0.0) & (p.c > 0.0), 0.0, new), p.low, p.high)
 
     def _newton(self, v: NDArray[Any], down: NDArray[Any], tol: float) -> NDArray[np.float64]:
-        """v + ∇²F(v)⁻¹ (w − ∇f(v) − ∂r1(v)) on the entries S that are not 0, as far as their kinks"""
-        flat, c, m, low, high = (part.ravel() for part in (v, *self.r.p[:4]))
-        S = np.flatnonzero((flat != 0.0) & (flat > low) & (flat < high))
+        """v + ∇²F(v)⁻¹ (w − ∇f(v) − ∂r1(v)) on the free entries S, each at most to its kink; ∇²r2 diagonal"""
+        flat, c, m = (part.ravel() for part in (v, *self.r.p[:2]))
+        S = np.flatnonzero(self._free(v))
         M, bend = square(self.B.Q, S), self.r.bend(v)
         M[np.diag_indices(len(S))] += m[S] - (0.0 if bend is None else bend.ravel()[S])
         with one_thread(len(S)):

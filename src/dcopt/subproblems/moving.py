@@ -50,7 +50,7 @@ class Moving:
         return self.mine(self.r.subgrad(self._whole(v)))
 
     def bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
-        """r2''(v), 0 at 0; None where it is 0 everywhere"""
+        """r2''(v), 0 at 0, where r2 is a sum over entries (else its growth along v); None where it is 0 everywhere"""
         if self.r.L2 == 0.0:
             return None
         near = _NEAR * np.abs(v)
