@@ -135,7 +135,8 @@ def distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]
         unit = np.divide(x, size[:, None], out=np.zeros_like(x), where=size[:, None] > 0)
         away = np.linalg.norm(u - c[:, None] * unit, axis=1)
         return np.asarray(np.where(size > 0, away, np.maximum(np.linalg.norm(u, axis=1) - c, 0.0)))
-    away = u - np.where(x != 0.0, np.copysign(p.c, x), np.clip(u, -p.c, p.c))  # NaN: in u where it is in x
+    near = np.minimum(np.maximum(u, -p.c), p.c)  # of [−c, c] to u
+    away = u - np.where(x != 0.0, np.copysign(p.c, x), near)  # NaN: in u where it is in x
     held = (x >= p.high) | (x <= p.low)
     if held.any():
         away = np.where(x >= p.high, np.minimum(away, 0.0), away)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -64,14 +65,14 @@ class Model:
         By the steps that follow from x, without a look at F: DCA's, then Newton's for the entries that are off their
         kinks and bounds, or DCA's where the others are farther from critical or F does not fall. None raises F.
         """
-        v, before, fell = self.x, np.inf, np.inf
+        v, before, fell, exact = self.x, np.inf, np.inf, False
         start, down = self._exactly(v)
         F = start
         for t in range(_FOLLOWED):
             off, free = distances(down, v, self.r.p), self._free(v)
-            far, held = float(np.linalg.norm(off)), float(np.linalg.norm(off[~free[:, 0]]))
+            far, held = math.sqrt(off @ off), math.sqrt(off @ np.where(free[:, 0], 0.0, off))
             near = far <= tol
-            if near and fell <= _LITTLE * (start - F):  # where f is flat F may fall by much, the distance by nothing
+            if near and (exact or fell <= _LITTLE * (start - F)):  # where f is flat, a short distance may be a long way
                 break
             may = self._newton, self._dca
             for step in may[:1] if near else may if t > 0 and held <= _MOSTLY * far else may[1:]:
@@ -82,6 +83,7 @@ class Model:
             else:
                 break
             fell = F - found[0]
+            exact = step is may[0] and self.B.mu * float(np.sum((new - v) ** 2)) <= _CLOSE * fell  # μ changed nothing
             v, (F, down) = (new, found) if far <= _MOSTLY * before else self._farther(v, new, found)
             before = far
         return v, start - F
@@ -109,7 +111,7 @@ class Model:
     def _kept(self, v: NDArray[Any], new: NDArray[Any]) -> NDArray[np.float64]:
         """`new` between the bounds, each entry at its kink where it would cross it from v"""
         p = self.r.p
-        return np.clip(np.where((new * v < 0.0) & (p.c > 0.0), 0.0, new), p.low, p.high)
+        return np.minimum(np.maximum(np.where((new * v < 0.0) & (p.c > 0.0), 0.0, new), p.low), p.high)
 
     def _newton(self, v: NDArray[Any], down: NDArray[Any], tol: float) -> NDArray[np.float64]:
         """v + ∇²F(v)⁻¹ (w − ∇f(v) − ∂r1(v)) on the free entries S, each at most to its kink; ∇²r2 diagonal"""
