@@ -27,7 +27,9 @@ class Squared(Loss):
 
     def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
         e = z - labels
-        return 0.5 * (e * e), e
+        values = e * e
+        values *= 0.5  # a third array costs as much as all the rest
+        return values, e
 
     def bend(self, z: Array, labels: Array) -> Array:
         return 0.0 * (z - labels) + 1.0  # NaN stays NaN
