@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NARROW = 64  # columns, of which none is worth leaving out
 _WIDE = 4096  # columns whose Gram matrix of 128 MB may be kept
+_ROWS, _FEWER = 32, 16  # of a rough Gram matrix, for every column: they tell its entries to a sixth, to a quarter
 _WHOLE = 2**30  # multiplications that a Gram matrix of all columns may cost: some hundredths of a second
 
 
@@ -106,12 +107,12 @@ class Grams:
         last = self._last
         if last is None or not np.array_equal(last[0], columns):
             f = self._sum
-            gram = f.a.gram if self.exact else rough_gram(f.a, 16 if self.learns else 32)
+            gram = f.a.gram if self.exact else rough_gram(f.a, _FEWER if self.learns else _ROWS)
             self._last = last = columns.copy(), gram(f.weights, columns) * (f.loss.curvature[0] / f.n)
         return last[1]
 
 
-def rough_gram(a: RowMatrix, rows: int = 32) -> Callable[[Array | None, Array], Array]:
+def rough_gram(a: RowMatrix, rows: int = _ROWS) -> Callable[[Array | None, Array], Array]:
     """A Gram matrix for a metric, which need not be exact: where it is not, of so many rows for every column."""
     return partial(a.rough_gram, rows=rows) if hasattr(a, "rough_gram") else a.gram
 

@@ -92,11 +92,26 @@ def test_the_end_of_a_model_is_that_of_dca_on_it() -> None:
         r, columns = MCP(lam=0.2), np.arange(20)
         P = dcopt.erm(X, y, "squared", r)
         own = Moving(r, np.zeros((20, 1)), columns, parts(r, (20,)), (20,))
-        m = Model(Matrix(X.T @ X / 60, 0.0), own.mine(P.f.all().grad(np.zeros(20))), own)
-        v, fall = m.end(1e-10)
-        assert dcopt.measures.criticality(P, v[:, 0]) <= 2e-10
-        assert P.value(np.zeros(20)) - P.value(v[:, 0]) == pytest.approx(fall, rel=1e-12)
-        np.testing.assert_allclose(m.critical(v, 1e-12), v, atol=1e-7)
+        for mu, near in ((0.0, 2e-10), (0.03, 1e-7)):  # μ is not in F, and slows the steps until F's rounding ends them
+            Q = X.T @ X / 60 + mu * np.eye(20)
+            m = Model(Matrix(Q, mu), own.mine(P.f.all().grad(np.zeros(20))), own)
+            v, fall = m.end(1e-10)
+            assert dcopt.measures.criticality(P, v[:, 0]) <= near
+            assert P.value(np.zeros(20)) - P.value(v[:, 0]) == pytest.approx(fall, rel=1e-12)
+            if mu == 0.0:
+                np.testing.assert_allclose(m.critical(v, 1e-12), v, atol=1e-7)
+
+
+def test_an_entry_stops_at_its_kink_or_bound_and_one_without_a_kink_goes_on() -> None:
+    from dcopt.subproblems.metrics import Matrix
+    from dcopt.subproblems.model import Model
+    from dcopt.subproblems.moving import Moving
+    from dcopt.subproblems.parts import Parts
+
+    c, zero, high = np.array([[1.0], [0.0], [1.0]]), np.zeros((3, 1)), np.array([[np.inf], [np.inf], [2.0]])
+    own = Moving(Zero(), zero, np.arange(3), Parts(c, zero, np.full((3, 1), -np.inf), high, False), (3,))
+    kept = Model(Matrix(np.eye(3), 0.0), zero, own)._kept(np.ones((3, 1)), np.array([[-1.0], [-1.0], [3.0]]))
+    assert np.array_equal(kept, [[0.0], [-1.0], [2.0]])
 
 
 def test_a_convex_problem_has_the_solution_of_every_other_method() -> None:

@@ -116,14 +116,14 @@ class DenseRows:
             total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
         return total if unit == 1.0 else total * unit**2
 
-    def rough_gram(self, weights: Array | None, columns: Array, rows: int = 32) -> Array:
-        """About the same, for a metric: products in float32, of so many rows that they cost as some looks at all."""
+    def rough_gram(self, weights: Array | None, columns: Array, rows: int) -> Array:
+        """About the same, for a metric: products in float32, of so many rows for every column, or of more where that
+        costs no more than some looks at all.
+        """
         return self.single_gram(self.rough_weights(weights, len(columns), rows), columns)
 
     def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
-        """The weights of the rows that stand for all, 0 for the others: 32 rows for each of k columns tell its entries
-        to a sixth, 16 to a quarter.
-        """
+        """The weights of the rows that stand for all, 0 for the others: so many for each of k columns"""
         n, d = self.shape
         share = rows * max(k, n * d / max(k, 1) ** 2) / n
         if share >= 0.5:

@@ -93,7 +93,7 @@ class WithIntercept:
         a: Any = self.a
         rough: Callable[..., Array | None] = a.rough_weights
 
-        def gram(weights: Array | None, columns: Array, rows: int = 32) -> Array:
+        def gram(weights: Array | None, columns: Array, rows: int) -> Array:
             return self.single_gram(rough(weights, len(columns), rows), columns)
 
         return gram
