@@ -135,7 +135,7 @@ def main(seeds: int, names: list[str]) -> None:
     hits = []
     for name in names:
         P = problem(name)
-        dcopt.solve(P, "auto", passes=1, seed=0, trace=None)  # compiles
+        dcopt.solve(P, "auto", passes=3, seed=0, trace=None)  # compiles
         page = [dcopt.solve(P, "dca-page", passes=40, seed=s, trace=None) for s in range(seeds)]
         auto = [dcopt.solve(problem(name), "auto", passes=100, tol=1e-8, measure="criticality", seed=s, trace=1e-9)
                 for s in range(seeds)]  # fmt: skip

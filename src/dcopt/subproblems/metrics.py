@@ -17,7 +17,7 @@ from .parts import Parts
 TINY = 2**16  # entries of A: compiling would take longer than all the rest
 _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
 _ROUNDS = 6  # of coordinate descent and Newton's method
-_PASSES, _MOST, _ENTRIES = 10, 100, 2**19  # of the first descent: at least, at most, entries of Q that it reads
+_PASSES, _MOST, _ENTRIES = 10, 100, 2**23  # of the first descent: at least, at most, entries of Q that it reads
 Gram = Callable[[NDArray[Any]], NDArray[Any]]
 Metric: TypeAlias = "Matrix | ByColumns"
 
