@@ -51,8 +51,6 @@ def _choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Ch
         else:
             last = Choice("scalar", exact, f"{n} rows: full gradients are cheap, and the step is a prox")
         return [_LOCAL, last] if apart else [last]
-    if loss.curvature[0] == loss.curvature[1]:
-        return [Choice("gram", "dca", f"{d} features: their Gram matrix is cheap, and is all of the curvature"), _LOCAL]
     gram = Choice("gram", exact, f"{d} features: their Gram matrix is cheap")
     # The local metric needs a tenth of the passes and of the time, and the critical points where paths end are as good
     # (on a9a, w8a and mushrooms now one is lower, now the other).

@@ -39,6 +39,7 @@ _SEARCHED = 600  # entries: all of x where it has no more of them
 LEAST = 1e-5  # of F, by which a neighbour has to be lower
 _LARGE = 2.5  # times a sample is all rows, at least: what a smaller one says of neighbours is chance
 _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
+_SAME = 1e-3  # of a step's accuracy, where the curvature is the same everywhere
 _LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
 STEEP = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a step or a leap would go far
@@ -135,24 +136,24 @@ class Local:
         B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
         own = Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may be another majorizer of r1 − r2
         share = min(self.share, near)
-        if quadratic:  # what is solved there is the problem itself
-            share *= 1e-3
+        # the program is the problem itself, or DCA's step, which may decide where a run ends, as the rows see it
+        sharp = share * start * (_SAME if quadratic or (rough and f.grams is not None) else 1.0)
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
         bends = own if sees_all and not p.rows else None
-        trials = self._trials(Q, B, bends, x[columns], u[columns], few, share * start)
+        trials = self._trials(Q, B, bends, x[columns], u[columns], few, sharp)
         grad = own.mine(here.grad)
         followed = quadratic or not self.search  # a search looks around at every step
         if exact and followed and isinstance(Q, Matrix) and not p.rows:
             trials = chain(self._end(Model(Q, grad, own), self.share * _EXACT * start), trials)
         if self.epoch is not None and isinstance(Q, Matrix) and near >= self.far > 0.0 and not quadratic:
             held = Held(Q, columns, (self.P.r, self._parts), self.share)
-            step = Q.program(x[columns], u[columns], few, share * start) - x[columns]
+            step = Q.program(x[columns], u[columns], few, sharp) - x[columns]
             trials = chain(self._epochs(held, here, x, Q.square(step) / TAUS[-1], slack), trials)
         if search and isinstance(B, Matrix):
             model = Model(B, grad, own)
             flat = not x.any() and np.trace(B.Q) <= STEEP * f.bound * len(B.Q)
-            sharp = share * near * size * (_SHARP if sees_all else 1.0)
-            leaps = iter(()) if flat else self._leaps(model, sharp, LEAST * abs(F))
+            tight = share * near * size * (_SHARP if sees_all else 1.0)
+            leaps = iter(()) if flat else self._leaps(model, tight, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
         looks, cost = 0, FREE
         for step, fall, found in islice(trials, self.trials):
@@ -260,9 +261,14 @@ class Local:
         return Matrix(Q, mu, tiny, f.grams is not None)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
-        """Where a pass over the stored entries of these columns costs less than one over their Gram matrix."""
+        """Where a pass over the stored entries of these columns costs less than one over their Gram matrix.
+
+        A small one that is the same everywhere is worth more: it leads to the end at once (`Model.end`).
+        """
         a: Any = f.a
         if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
+            return None
+        if f.grams is not None and len(columns) <= SMALL:
             return None
         weights = np.asarray(curved(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
         some = Columns(*a.columns(columns))

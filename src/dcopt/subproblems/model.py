@@ -17,7 +17,8 @@ from .moving import Moving
 from .newton import one_thread
 
 _TURNS, _CLOSE = 10, 1e-3  # linearisations of r2, and a change of v that ends them
-_FOLLOWED, _LOOSE = 50, 0.1  # steps that are made without a look at F, and of the distance: what each leaves
+_FOLLOWED = 50  # steps that are made without a look at F
+_FIRST, _LOOSE = 1e-3, 0.1  # of the distance: what they leave; the first one decides where those after it lead
 _MOSTLY, _LITTLE = 0.5, 1e-6  # of the distance, and of the fall of F
 _ROUNDING = 1e-14  # of the trace: a curvature that is none
 _SOLVES = 3  # of the equation for a new entry
@@ -76,7 +77,7 @@ class Model:
                 break
             may = self._newton, self._dca
             for step in may[:1] if near else may if t > 0 and held <= _MOSTLY * far else may[1:]:
-                new = step(v, down, _LOOSE * far)
+                new = step(v, down, (_LOOSE if t else _FIRST) * far)
                 found = self._exactly(new)
                 if found[0] < F:
                     break
