@@ -24,7 +24,8 @@ def sparse_rows(X: Any, name: str) -> CsrRows:
     if X.dtype.kind in "biu":
         X = X.astype(np.float64)  # before duplicates are summed: small integers would wrap
     csr = X.tocsr()
-    _well_formed(csr, name)
+    if csr is not X:
+        _well_formed(csr, name)
     if not csr.has_canonical_format:  # looks at the indices
         csr = csr.copy()
         with np.errstate(over="ignore"):
@@ -51,7 +52,7 @@ def _well_formed(X: Any, name: str) -> None:
 
 
 def _within(indices: Any, size: int, name: str, what: str, indptr: Any = None) -> None:
-    out = np.flatnonzero((indices < 0) | (indices >= size))
-    if out.size:
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        out = np.flatnonzero((indices < 0) | (indices >= size))
         row = None if indptr is None else int(np.searchsorted(indptr, out[0], side="right")) - 1
         raise BadInput(name, f"malformed: {what} {indices[out[0]]} is not in [0, {size})", row=row)
