@@ -58,6 +58,14 @@ def test_a_gram_matrix_in_float32_is_near_and_a_sampled_one_is_a_metric() -> Non
         assert np.array_equal(rough, a.rough_gram(weights, every, per))  # the same ones each time
 
 
+def test_a_rough_gram_matrix_keeps_the_digits_of_columns_far_from_zero() -> None:
+    """In float32 a mean of 10⁴ would leave nothing of a variance of 1."""
+    X = np.random.default_rng(3).normal(size=(5000, 120)) + 1e4
+    Q = WithIntercept(as_rows(X)).rough_gram(None, np.arange(121), 32) / 5000
+    left = Q[:-1, :-1] - np.outer(Q[:-1, -1], Q[-1, :-1]) / Q[-1, -1]
+    np.testing.assert_allclose(left, np.cov(X.T, bias=True), atol=1e-4)
+
+
 def test_a_rough_gram_matrix_with_an_intercept_is_of_the_same_rows_everywhere() -> None:
     """Columns with a mean: borders of all rows around a sample of them would not be positive definite."""
     rng = np.random.default_rng(1)

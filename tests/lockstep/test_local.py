@@ -135,6 +135,48 @@ def test_an_entry_stops_at_its_kink_or_bound_and_one_without_a_kink_goes_on() ->
     assert np.array_equal(kept, [[0.0], [-1.0], [2.0]])
 
 
+@pytest.mark.parametrize("n,d", [(200, 10), (40, 90), (1500, 300)])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax", "softmax, rows"])
+def test_columns_far_from_zero_are_no_harder_than_centred_ones(loss: str, n: int, d: int) -> None:
+    """An intercept takes up what their means add: the same solution, in hardly more steps. (There were hundreds.)"""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(n, d))
+    z = X[:, :3].sum(axis=1) + draw.logistic(size=n)
+    y = z if loss == "squared" else np.where(z > 0.0, 1.0, -1.0) if loss == "logistic" else np.digitize(z, (-1.0, 1.0))
+    loss, *rows = loss.split(", ")
+    r = L1(lam=0.05, groups=rows[0] if rows else None)
+    found = []
+    for shift in (0.0, 1e2, 1e4):
+        P = dcopt.erm(X + shift, y, loss, r, intercept=True)
+        found.append(dcopt.solve(P, "dca-local", tol=1e-4, measure="criticality", passes=60))
+    near, *far = found
+    for res in far:
+        assert res.status.name == "CONVERGED" and res.steps <= near.steps + 6
+        assert res.certificate.F == pytest.approx(near.certificate.F, rel=1e-6)
+        np.testing.assert_allclose(res.x[:-1], near.x[:-1], atol=2e-3)
+
+
+def test_the_ridge_of_centred_columns() -> None:
+    """Q + μR, ⟨v, Rv⟩ = |v_K|² + |v_F + S v_K|²: what is left of Q without the intercept becomes larger by μI alone."""
+    from dcopt.regularizers import Except
+    from dcopt.subproblems.cd import Reduced
+    from dcopt.subproblems.metrics import Matrix
+    from dcopt.subproblems.parts import parts
+
+    X = np.random.default_rng(1).normal(size=(50, 6)) + 30.0
+    A = np.column_stack((X, np.ones(50)))
+    Q, p = A.T @ A / 50, parts(Except(L1(lam=0.1)), (7,))
+    less = Reduced.of(Q, p)
+    assert less is not None
+    np.testing.assert_allclose(less.Q, np.cov(X.T, bias=True), rtol=1e-9)
+    R, more = less.centred(np.eye(7)), Q.copy()
+    less.add(more, 0.3)
+    np.testing.assert_allclose(more, Q + 0.3 * R, rtol=1e-12)
+    np.testing.assert_allclose(Reduced.of(more, p).Q, less.Q + 0.3 * np.eye(6), rtol=1e-7, atol=1e-9)  # type: ignore[union-attr]
+    v = np.arange(7.0)[:, None]
+    assert Matrix(more, 0.3, less=less).least(v) == pytest.approx(0.3 * float(v[:, 0] @ R @ v[:, 0]))
+
+
 def test_a_convex_problem_has_the_solution_of_every_other_method() -> None:
     X, y = data()
     P = dcopt.erm(X, y, "logistic", L1(lam=0.02))
@@ -266,7 +308,7 @@ def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
     solver, f, columns = Local(P, ridge=1e-2), P.f, np.arange(0, 60, 2)
     x = np.where(rng.random((30, 1)) < 0.5, 0.0, rng.random((30, 1)))
     z, u, p = f.a.dot(np.zeros(60)), 0.2 * rng.normal(size=(30, 1)), parts(r, (30,))
-    one, two = solver._matrix(f, f.recent.look(np.zeros(60)), columns, 1e-2), solver._by_columns(f, z, columns, p)
+    one, two = solver._matrix(f, f.recent.look(np.zeros(60)), columns, 1e-2, p), solver._by_columns(f, z, columns, p)
     assert two is not None
     bend, fall = 0.5 * two.ridge[0] * rng.random((30, 1)), 0.3 * two.weights * rng.random(40)
     bent = tuple(m.fallen(fall, lambda w: f.a.gram(w, columns)).bent(bend) for m in (one, two))

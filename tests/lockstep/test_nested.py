@@ -200,20 +200,21 @@ def test_auto_says_what_it_took_and_why() -> None:
 def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
     """The model of a step is exact to second order: F falls as it says, up to a cubic term."""
     from dcopt.subproblems.local import Local
+    from dcopt.subproblems.parts import parts
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = np.argmax(X[:, :3] + rng.gumbel(size=(300, 3)), axis=1)
     P = dcopt.erm(X, y, "softmax", L1(lam=0.01, groups=groups))
     f, x = linear(P), 0.3 * rng.normal(size=(5, 3))
-    Q = Local(P)._matrix(f, f.recent.look(x), np.arange(5), 0.0).Q
+    Q = Local(P)._matrix(f, f.recent.look(x), np.arange(5), 0.0, parts(P.r, (5, 3))).Q
     for _ in range(5):
         v = rng.normal(size=(5, 3))
         t = 1e-4
         bend = np.sum(v * (f.all().grad(x + t * v) - f.all().grad(x - t * v))) / (2 * t)
         np.testing.assert_allclose(v.ravel() @ Q @ v.ravel(), bend, rtol=1e-6)
     few = Local(P, most_full=10)  # too large for that: the bound, one metric for all classes
-    bound = few._matrix(f, f.recent.look(x), np.arange(5), 1e-4).Q
+    bound = few._matrix(f, f.recent.look(x), np.arange(5), 1e-4, parts(P.r, (5, 3))).Q
     assert bound.shape == (5, 5)
     assert np.linalg.eigvalsh(np.kron(bound, np.eye(3)) - Q).min() > -1e-12
     for solver in (Local(P), few):

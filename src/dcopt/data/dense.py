@@ -97,8 +97,12 @@ class DenseRows:
         begin = np.arange(len(columns)) * n
         return begin, begin + n, np.tile(np.arange(n, dtype=np.int32), len(columns)), values
 
-    def gram(self, weights: Array | None, columns: Array, dtype: Any = np.float64) -> Array:
-        """Σ_i w_i a_i a_iᵀ over the given columns; in float32 the products of a block are, not their sum."""
+    def gram(
+        self, weights: Array | None, columns: Array, dtype: Any = np.float64, centre: Array | None = None
+    ) -> Array:
+        """Σ_i w_i a_i a_iᵀ over the given columns, or of a_i − centre; in float32 the products of a block are, not
+        their sum.
+        """
         k = len(columns)
         total, whole = np.zeros((k, k)), k == self.shape[1]
         root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
@@ -109,6 +113,8 @@ class DenseRows:
             if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
                 rows = block.start + np.flatnonzero(weights[rows])  # the others add nothing
             some = self.a[rows] if whole else self.a[rows].take(columns, axis=1)
+            if centre is not None:
+                some = some - centre
             if root is not None:
                 some = some * root[rows, None]
             some = np.asarray(some if unit == 1.0 else some / unit, dtype)
@@ -131,7 +137,7 @@ class DenseRows:
         kept = np.random.default_rng(0).random(n) < share
         return np.where(kept, (1.0 if weights is None else weights) / share, 0.0)
 
-    def single_gram(self, weights: Array | None, columns: Array) -> Array:
+    def single_gram(self, weights: Array | None, columns: Array, centre: Array | None = None) -> Array:
         """As `gram`, in float32 where it is not cheap."""
         cheap = self.shape[0] * len(columns) ** 2 <= _CHEAP
-        return self.gram(weights, columns, np.float64 if cheap else np.float32)
+        return self.gram(weights, columns, np.float64 if cheap else np.float32, centre)

@@ -43,8 +43,8 @@ def _choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Ch
         name = pick("solver", solver, (AUTO, *METHODS))
         metric = "gram" if name in _EXACT and apart and small else "scalar"
         return [Choice(metric, name, "asked for")]
-    convex = loss.curvature[0] >= 0.0
-    exact = "pdcae" if convex else "dca"
+    low, high = loss.curvature
+    exact = "pdcae" if 0.0 <= low < high else "dca"  # of least squares the Gram matrix is all of the curvature
     if not apart or not small:
         if n >= _MANY:
             last = Choice("scalar", "dca-page", f"{n} rows allow batches, and the step is a prox")

@@ -83,6 +83,11 @@ class CoordinateDescent(Solver):
         return better if best.x is better else x
 
 
+def alone(p: Parts) -> NDArray[np.bool_]:
+    """Which coordinates (rows) r1 leaves alone"""
+    return np.asarray(((p.c == 0.0) & (p.m == 0.0) & np.isinf(p.low) & np.isinf(p.high)).all(axis=1))
+
+
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """The program without the coordinates F that r1 leaves alone (an intercept): x_F = Q_FF⁻¹ (b_F − Q_FK x_K).
@@ -100,13 +105,18 @@ class Reduced:
 
     @classmethod
     def of(cls, Q: NDArray[Any], p: Parts) -> Reduced | None:
-        """None where there is nothing to leave out, or nothing would be left."""
-        alone = (p.c == 0.0) & (p.m == 0.0) & np.isinf(p.low) & np.isinf(p.high)
-        free, kept = np.flatnonzero(alone.all(axis=1)), np.flatnonzero(~alone.all(axis=1))
+        """None where there is nothing to leave out, or nothing would be left.
+
+        Q has a row for every coordinate (row of x), or for every entry of x.
+        """
+        left = alone(p)
+        rows = np.flatnonzero(~left)
+        every = np.repeat(left, len(Q) // len(left))
+        free, kept = np.flatnonzero(every), np.flatnonzero(~every)
         if not free.size or not kept.size:
             return None
         try:
-            inverse = np.linalg.inv(square(Q, free))
+            inverse = np.linalg.pinv(square(Q, free), hermitian=True)  # of intercepts of classes one follows
         except np.linalg.LinAlgError:
             return None
         share = inverse @ Q[np.ix_(free, kept)]
@@ -114,7 +124,7 @@ class Reduced:
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
         small.flags.writeable = False  # the type that is compiled
-        c, m, low, high = (np.ascontiguousarray(part[kept]) for part in p[:4])
+        c, m, low, high = (np.ascontiguousarray(part[rows]) for part in p[:4])
         few = Parts(c, m, low, high, p.rows)
         return cls(free, kept, share, inverse, small, few)
 
@@ -128,6 +138,27 @@ class Reduced:
         x[self.kept] = some
         self._settle(b, x)
         return done
+
+    def centred(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """Rv, ⟨v, Rv⟩ = |v_K|² + |v_F + Q_FF⁻¹ Q_FK v_K|²: for an intercept that of centred columns"""
+        out = np.empty(v.shape)
+        out[self.free] = v[self.free] + self.share @ v[self.kept]
+        out[self.kept] = v[self.kept] + self.share.T @ out[self.free]
+        return out
+
+    def add(self, Q: NDArray[Any], mu: float) -> None:
+        """Q + μR, in place"""
+        free, kept = self.free[:, None], self.kept[:, None]
+        Q[kept, self.kept] += mu * (self.share.T @ self.share)
+        Q[free, self.kept] += mu * self.share
+        Q[kept, self.free] += mu * self.share.T
+        Q[np.diag_indices(len(Q))] += mu
+
+    def whole(self, free: NDArray[Any], step: NDArray[Any]) -> NDArray[np.float64]:
+        """A step of all coordinates from one of those that are kept, and that of the free ones if these stayed"""
+        out = np.empty((len(self.free) + len(self.kept), step.shape[1]))
+        out[self.kept], out[self.free] = step, free - self.share @ step
+        return out
 
     def _settle(self, b: NDArray[Any], x: NDArray[Any]) -> None:
         x[self.free] = self.inverse @ b[self.free] - self.share @ x[self.kept]

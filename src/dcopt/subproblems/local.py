@@ -22,6 +22,7 @@ from ..remembered import NARROW, Seen, rough_gram
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import FREE, Inner, nowhere
+from .cd import Reduced, alone
 from .curvature import cheap, curved, learned, softmax_curvature
 from .held import TAUS, Held, Walks
 from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
@@ -39,6 +40,7 @@ _SEARCHED = 600  # entries: all of x where it has no more of them
 LEAST = 1e-5  # of F, by which a neighbour has to be lower
 _LARGE = 2.5  # times a sample is all rows, at least: what a smaller one says of neighbours is chance
 _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
+_CENTRED = 512  # full columns, of which descent would crawl along the means
 _SAME = 1e-3  # of a step's accuracy, where the curvature is the same everywhere
 _LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
@@ -105,13 +107,13 @@ class Local:
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         f = self.P.f if self.f is None else self.f
         assert isinstance(f, LinearSum)
-        u = np.asarray(y - G.grad(warm), np.float64)  # w − ∇f(x)
         p, shape = self._parts if r is self.P.r else parts(r, warm.shape), warm.shape
         x = np.array(warm, np.float64).reshape(p.c.shape)
-        u = u.reshape(x.shape)
+        here, one = f.recent.at(warm), Cost(f.n, f.n)
+        w = self.P.r.linearize(warm)[0]
+        u = np.asarray(w - here.grad, np.float64).reshape(x.shape)  # y − ∇G(x), of which κx would leave rounding
         off = distances(u, x, p)
         start = math.sqrt(float(off @ off))
-        here, one = f.recent.at(warm), Cost(f.n, f.n)
         F = here.value + self.P.r.value(warm)
         if not (np.isfinite(start) and np.isfinite(F)):
             return nowhere(warm, one)
@@ -132,7 +134,7 @@ class Local:
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
         sparse = None if search else self._by_columns(f, here.z, columns, p)
         before = None if exact or f.grams is None or not f.grams.learns else f.recent.way_to(warm)
-        Q = sparse or self._matrix(f, here, columns, ridge, before)
+        Q = sparse or self._matrix(f, here, columns, ridge, few, before)
         B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
         own = Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may be another majorizer of r1 − r2
         share = min(self.share, near)
@@ -184,14 +186,14 @@ class Local:
     ) -> Iterator[Trial]:
         """Steps, and how far F has to fall: in M = B − θ diag r2''(x), then in Q with τ = 1, 3, 9, …
 
-        M is left out where it is seen to be below μI along its step, which Q nowhere is.
+        M is left out where it is seen to be below μR along its step, which Q nowhere is.
         """
         bend = None if r is None else r.bend(x)
         M = B if bend is None else B.bent(bend)
         if M is not Q:
             step = M.program(x, u, p, tol) - x
             square = M.square(step)
-            if Q.mu * np.sum(step * step) <= square < np.inf:
+            if Q.least(step) <= square < np.inf:
                 yield Trial(step, 0.5 * self.sigma * square)
         tau, step = 1.0, Q.program(x, u, p, tol) - x
         while True:
@@ -238,6 +240,7 @@ class Local:
         here: Seen,
         columns: NDArray[np.int64],
         ridge: float,
+        p: Parts,
         before: tuple[Array, Array] | None = None,
     ) -> Matrix:
         """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps.
@@ -253,22 +256,31 @@ class Local:
         else:
             Q = softmax_curvature(f, f.loss, z, columns)
         flat = 0.0 if f.grams is not None and len(columns) == f.shape[0] else _FLAT * f.bound  # that of all is Q's own
-        mu = ridge * max(float(np.trace(Q)) / len(Q), flat, 1e-300)
-        Q[np.diag_indices(len(Q))] += mu
+        less = Reduced.of(Q, p if p.rows or len(Q) == len(columns) else p.apart())
+        mean = float(np.trace(Q)) / len(Q)
+        mu = ridge * max(mean, flat, 1e-300)
+        if less is None:
+            Q[np.diag_indices(len(Q))] += mu
+        else:  # what columns far from 0 have in common is not theirs
+            mu *= float(np.trace(less.Q)) / len(less.Q) / mean
+            less.add(Q, mu)
         whole = self.P.f
         assert isinstance(whole, LinearSum)
         tiny = math.prod(whole.a.shape) <= TINY  # a sample of more is not: for that one compiles
-        return Matrix(Q, mu, tiny, f.grams is not None)
+        return Matrix(Q, mu, tiny, f.grams is not None, less)
 
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix.
 
-        A small one that is the same everywhere is worth more: it leads to the end at once (`Model.end`).
+        A small one that is the same everywhere is worth more: it leads to the end at once (`Model.end`); so is one from
+        which an intercept can be eliminated.
         """
         a: Any = f.a
         if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
             return None
         if f.grams is not None and len(columns) <= SMALL:
+            return None
+        if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any():
             return None
         weights = np.asarray(curved(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
         some = Columns(*a.columns(columns))

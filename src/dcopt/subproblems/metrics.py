@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrices import positive
-from .cd import column_kernels, kernel
+from .cd import Reduced, column_kernels, kernel
 from .newton import SMALL, newton, one_thread
 from .parts import Parts
 
@@ -27,9 +27,10 @@ class Matrix:
     """Q, with the same rows and columns as v, or one for every entry of v."""
 
     Q: NDArray[np.float64]
-    mu: float  # Q ⪰ μI
+    mu: float  # Q ⪰ μR
     tiny: bool = False
     same: bool = False  # at every x: a program that is solved to the end leaves little to do
+    less: Reduced | None = None  # R = I in its coordinates, where an intercept is that of centred columns
 
     def program(
         self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tau: float = 1.0
@@ -45,6 +46,14 @@ class Matrix:
     def times(self, v: NDArray[Any]) -> NDArray[Any]:
         """Qv"""
         return _times(self.Q, v)
+
+    def ridge(self, v: NDArray[Any]) -> NDArray[Any]:
+        """μRv"""
+        return self.mu * (v if self.less is None else self.less.centred(v.reshape(len(self.Q), -1)).reshape(v.shape))
+
+    def least(self, step: NDArray[Any]) -> float:
+        """μ ⟨step, R step⟩"""
+        return float(np.sum(step * self.ridge(step)))
 
     def fallen(self, fall: NDArray[Any], gram: Gram) -> Matrix:
         """Q − θE, E = Aᵀ diag(fall) A"""
@@ -121,6 +130,10 @@ class ByColumns:
         column_kernels().descend_columns(*arrays, x, u, v, c, m, low, high, self.passes, tol)
         return v
 
+    def least(self, step: NDArray[Any]) -> float:
+        """μ ‖step‖²"""
+        return self.mu * float(np.sum(step * step))
+
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
         z = column_kernels().times(*self.a, step[:, 0].copy(), len(self.weights))
@@ -154,11 +167,19 @@ def _program(
 ) -> NDArray[np.float64]:
     """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first.
 
-    Of a small Q many passes cost less than a call of Newton's method, which comes nearer than tol asks for.
+    Of a small Q many passes cost less than a call of Newton's method, which comes nearer than tol asks for. What r1
+    leaves alone (an intercept) is eliminated: descent would crawl along the means of the columns.
     """
     if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
-        c, m, low, high, x1, u1 = (part.reshape(-1, 1) for part in (*p[:4], x, u))
-        return _program(Q, x1, u1, Parts(c, m, low, high, False), tol, tiny, first).reshape(x.shape)
+        return _program(Q, x.reshape(-1, 1), u.reshape(-1, 1), p.apart(), tol, tiny, first).reshape(x.shape)
+    if (less := Reduced.of(Q, p)) is not None:
+        x1, u1 = (part.reshape(len(Q), -1) for part in (x, u))
+        few = x1[less.kept].reshape(less.p.c.shape)
+        own = (u1[less.kept] - less.share.T @ u1[less.free]).reshape(few.shape)
+        start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (own, few, less.p)))
+        tol *= left / start if start > 0.0 else 1.0  # the same share of what is to do
+        step = _program(less.Q, few, own, less.p, tol, tiny, first) - few
+        return x + less.whole(less.inverse @ u1[less.free], step.reshape(len(less.kept), -1)).reshape(x.shape)
     b = _times(Q, x) + u
     v = np.array(x, order="C")
     if tiny and len(x) <= SMALL and not p.rows:

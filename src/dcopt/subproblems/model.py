@@ -60,7 +60,7 @@ class Model:
         return v
 
     def end(self, tol: float) -> tuple[NDArray[np.float64], float]:
-        """A point that is critical to tol, if 50 steps lead there, where B − μI is the curvature of f everywhere; and
+        """A point that is critical to tol, if 50 steps lead there, where B − μR is the curvature of f everywhere; and
         how far F falls from x to it
 
         By the steps that follow from x, without a look at F: DCA's, then Newton's for the entries that are off their
@@ -84,7 +84,7 @@ class Model:
             else:
                 break
             fell = F - found[0]
-            exact = step is may[0] and self.B.mu * float(np.sum((new - v) ** 2)) <= _CLOSE * fell  # μ changed nothing
+            exact = step is may[0] and self.B.least(new - v) <= _CLOSE * fell  # μ changed nothing
             v, (F, down) = (new, found) if far <= _MOSTLY * before else self._farther(v, new, found)
             before = far
         return v, start - F
@@ -99,7 +99,7 @@ class Model:
         And if F bends along it by more than rounding, which has no end where it does not.
         """
         step = new - v
-        bend = float(np.sum(step * (self.B.times(step) - self.B.mu * step)))
+        bend = float(np.sum(step * (self.B.times(step) - self.B.ridge(step))))
         if not bend > _ROUNDING * float(np.trace(self.B.Q)) * float(np.sum(step * step)):
             return new, found
         while True:
@@ -132,7 +132,7 @@ class Model:
     def _exactly(self, v: NDArray[Any]) -> Found:
         """F(v) − f(x), without μ, and w − ∇f(v)"""
         step = v - self.x
-        bent = self.B.times(step) - self.B.mu * step
+        bent = self.B.times(step) - self.B.ridge(step)
         return float(np.sum(step * (self.grad + 0.5 * bent)) + self.r.value(v)), self.r.slope(v) - self.grad - bent
 
     def lower(self, v: NDArray[Any], tol: float, least: float) -> list[NDArray[np.float64]]:

@@ -30,6 +30,11 @@ class Parts(NamedTuple):
         """Those of some rows of x"""
         return Parts(self.c[some], self.m[some], self.low[some], self.high[some], self.rows)
 
+    def apart(self) -> Parts:
+        """Those of x as a column of its entries"""
+        c, m, low, high = (part.reshape(-1, 1) for part in self[:4])
+        return Parts(c, m, low, high, self.rows)
+
 
 def kink_of(r: Regularizer) -> WeightedL1 | None:
     """The weighted l1 that is r1, or the kinked half of an elastic net."""
