@@ -36,7 +36,7 @@ class Matrix:
         self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tau: float = 1.0
     ) -> NDArray[np.float64]:
         """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
-        first = _PASSES if self.same else max(_PASSES, min(_MOST, _ENTRIES // self.Q.size))
+        first = _PASSES if self.same or p.rows else max(_PASSES, min(_MOST, _ENTRIES // self.Q.size))
         return _program(self.Q if tau == 1.0 else tau * self.Q, x, u, p, tol, self.tiny, first)
 
     def square(self, step: NDArray[Any]) -> float:
