@@ -136,15 +136,14 @@ def test_an_entry_stops_at_its_kink_or_bound_and_one_without_a_kink_goes_on() ->
 
 
 @pytest.mark.parametrize("n,d", [(200, 10), (40, 90), (1500, 300)])
-@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax", "softmax, rows"])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_columns_far_from_zero_are_no_harder_than_centred_ones(loss: str, n: int, d: int) -> None:
     """An intercept takes up what their means add: the same solution, in hardly more steps. (There were hundreds.)"""
     draw = np.random.default_rng(0)
     X = draw.normal(size=(n, d))
     z = X[:, :3].sum(axis=1) + draw.logistic(size=n)
-    y = z if loss == "squared" else np.where(z > 0.0, 1.0, -1.0) if loss == "logistic" else np.digitize(z, (-1.0, 1.0))
-    loss, *rows = loss.split(", ")
-    r = L1(lam=0.05, groups=rows[0] if rows else None)
+    y = z if loss == "squared" else np.where(z > 0.0, 1.0, -1.0)
+    r = L1(lam=0.05)
     found = []
     for shift in (0.0, 1e2, 1e4):
         P = dcopt.erm(X + shift, y, loss, r, intercept=True)

@@ -105,18 +105,18 @@ class Reduced:
 
     @classmethod
     def of(cls, Q: NDArray[Any], p: Parts) -> Reduced | None:
-        """None where there is nothing to leave out, or nothing would be left.
+        """None where there is nothing to leave out, nothing would be left, or Q_FF is singular.
 
-        Q has a row for every coordinate (row of x), or for every entry of x.
+        As it is, but for rounding, where Q has a row for every class: their intercepts may all move together.
         """
+        if len(Q) != len(p.c):
+            return None
         left = alone(p)
-        rows = np.flatnonzero(~left)
-        every = np.repeat(left, len(Q) // len(left))
-        free, kept = np.flatnonzero(every), np.flatnonzero(~every)
+        free, kept = np.flatnonzero(left), np.flatnonzero(~left)
         if not free.size or not kept.size:
             return None
         try:
-            inverse = np.linalg.pinv(square(Q, free), hermitian=True)  # of intercepts of classes one follows
+            inverse = np.linalg.inv(square(Q, free))
         except np.linalg.LinAlgError:
             return None
         share = inverse @ Q[np.ix_(free, kept)]
@@ -124,7 +124,7 @@ class Reduced:
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
         small.flags.writeable = False  # the type that is compiled
-        c, m, low, high = (np.ascontiguousarray(part[rows]) for part in p[:4])
+        c, m, low, high = (np.ascontiguousarray(part[kept]) for part in p[:4])
         few = Parts(c, m, low, high, p.rows)
         return cls(free, kept, share, inverse, small, few)
 

@@ -256,13 +256,13 @@ class Local:
         else:
             Q = softmax_curvature(f, f.loss, z, columns)
         flat = 0.0 if f.grams is not None and len(columns) == f.shape[0] else _FLAT * f.bound  # that of all is Q's own
-        less = Reduced.of(Q, p if p.rows or len(Q) == len(columns) else p.apart())
+        less = Reduced.of(Q, p)
         mean = float(np.trace(Q)) / len(Q)
         mu = ridge * max(mean, flat, 1e-300)
         if less is None:
             Q[np.diag_indices(len(Q))] += mu
         else:  # what columns far from 0 have in common is not theirs
-            mu *= float(np.trace(less.Q)) / len(less.Q) / mean
+            mu *= max(float(np.trace(less.Q)) / len(less.Q) / mean, 1e-12)  # not 0 where all columns are constant
             less.add(Q, mu)
         whole = self.P.f
         assert isinstance(whole, LinearSum)

@@ -49,7 +49,7 @@ class Matrix:
 
     def ridge(self, v: NDArray[Any]) -> NDArray[Any]:
         """μRv"""
-        return self.mu * (v if self.less is None else self.less.centred(v.reshape(len(self.Q), -1)).reshape(v.shape))
+        return self.mu * (v if self.less is None else self.less.centred(v))
 
     def least(self, step: NDArray[Any]) -> float:
         """μ ⟨step, R step⟩"""
@@ -165,21 +165,26 @@ def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 def _program(
     Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
 ) -> NDArray[np.float64]:
+    """What r1 leaves alone (an intercept) is eliminated: descent would crawl along the means of the columns."""
+    if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
+        x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)
+        return _descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
+    if (less := Reduced.of(Q, p)) is None:
+        return _descended(Q, x, u, p, tol, tiny, first)
+    x1, u1 = x[less.kept], u[less.kept] - less.share.T @ u[less.free]
+    start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (u1, x1, less.p)))
+    tol *= left / start if start > 0.0 else 1.0  # the same share of what is to do
+    step = _descended(less.Q, x1, u1, less.p, tol, tiny, first) - x1
+    return x + less.whole(less.inverse @ u[less.free], step)
+
+
+def _descended(
+    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
+) -> NDArray[np.float64]:
     """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first.
 
-    Of a small Q many passes cost less than a call of Newton's method, which comes nearer than tol asks for. What r1
-    leaves alone (an intercept) is eliminated: descent would crawl along the means of the columns.
+    Of a small Q many passes cost less than a call of Newton's method, which comes nearer than tol asks for.
     """
-    if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
-        return _program(Q, x.reshape(-1, 1), u.reshape(-1, 1), p.apart(), tol, tiny, first).reshape(x.shape)
-    if (less := Reduced.of(Q, p)) is not None:
-        x1, u1 = (part.reshape(len(Q), -1) for part in (x, u))
-        few = x1[less.kept].reshape(less.p.c.shape)
-        own = (u1[less.kept] - less.share.T @ u1[less.free]).reshape(few.shape)
-        start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (own, few, less.p)))
-        tol *= left / start if start > 0.0 else 1.0  # the same share of what is to do
-        step = _program(less.Q, few, own, less.p, tol, tiny, first) - few
-        return x + less.whole(less.inverse @ u1[less.free], step.reshape(len(less.kept), -1)).reshape(x.shape)
     b = _times(Q, x) + u
     v = np.array(x, order="C")
     if tiny and len(x) <= SMALL and not p.rows:
