@@ -176,6 +176,38 @@ def test_the_ridge_of_centred_columns() -> None:
     assert Matrix(more, 0.3, less=less).least(v) == pytest.approx(0.3 * float(v[:, 0] @ R @ v[:, 0]))
 
 
+def test_without_an_intercept_entries_stay_on_their_bounds() -> None:
+    """The others are handed on as they were found: x + (v − x) would miss a bound by a rounding, and look free."""
+    from dcopt.subproblems.cd import Reduced
+    from dcopt.subproblems.metrics import Matrix, distances
+    from dcopt.subproblems.parts import Parts
+
+    draw = np.random.default_rng(0)
+    free = np.arange(6)[:, None] == 5
+    held = 0
+    for _ in range(60):
+        A = draw.normal(size=(30, 6)) + 3.0
+        low, high = np.where(free, -np.inf, -draw.random((6, 1))), np.where(free, np.inf, draw.random((6, 1)))
+        p = Parts(np.where(free, 0.0, 0.1), np.zeros((6, 1)), low, high, False)
+        Q, u, x = A.T @ A / 30, 3.0 * draw.normal(size=(6, 1)), np.clip(draw.normal(size=(6, 1)), low, high)
+        v = Matrix(Q, 0.0, less=Reduced.of(Q, p)).program(x, u, p, 1e-10)
+        assert np.linalg.norm(distances(u - Q @ (v - x), v, p)) <= 1e-9
+        held += int(np.sum((v == low) | (v == high)))
+    assert held > 60
+
+
+def test_an_unpenalised_column_of_ones_keeps_its_ridge_where_digits_are_lost() -> None:
+    """Its Gram matrix is in float32, and what is left of it without the means is noise that no small ridge covers."""
+    from dcopt.regularizers import WeightedL1
+
+    draw = np.random.default_rng(0)
+    Z = draw.normal(size=(8000, 100))
+    y = np.where(2.0 * Z[:, :3].sum(axis=1) + draw.logistic(size=8000) > 0.0, 1.0, -1.0)
+    P = dcopt.erm(np.hstack((Z + 100.0, np.ones((8000, 1)))), y, "logistic", WeightedL1(np.r_[np.full(100, 1e-3), 0.0]))
+    res = dcopt.solve(P, "dca-local", tol=1e-5, measure="criticality", steps=15)
+    assert res.status.name != "STALLED" and res.certificate.F < 0.4 < np.log(2.0)
+
+
 def test_a_convex_problem_has_the_solution_of_every_other_method() -> None:
     X, y = data()
     P = dcopt.erm(X, y, "logistic", L1(lam=0.02))

@@ -154,10 +154,11 @@ class Reduced:
         Q[kept, self.free] += mu * self.share.T
         Q[np.diag_indices(len(Q))] += mu
 
-    def whole(self, free: NDArray[Any], step: NDArray[Any]) -> NDArray[np.float64]:
-        """A step of all coordinates from one of those that are kept, and that of the free ones if these stayed"""
-        out = np.empty((len(self.free) + len(self.kept), step.shape[1]))
-        out[self.kept], out[self.free] = step, free - self.share @ step
+    def joined(self, x: NDArray[Any], v: NDArray[Any], u: NDArray[Any]) -> NDArray[np.float64]:
+        """v for the coordinates that are kept, and x_F + Q_FF⁻¹ (u_F − Q_FK (v − x_K)) for the free ones"""
+        out = np.array(x, np.float64)
+        out[self.free] += self.inverse @ u[self.free] - self.share @ (v - x[self.kept])
+        out[self.kept] = v
         return out
 
     def _settle(self, b: NDArray[Any], x: NDArray[Any]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..convex import Convex
+from ..data.intercept import WithIntercept
 from ..draw import Draw
 from ..losses import Softmax
 from ..nested import Nested
@@ -58,14 +59,15 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """x⁺ = argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨w − ∇f(x), v⟩,   Q = (1/N) Σ w_i |φ''(⟨a_i, x⟩)| a_i a_iᵀ + μI
+    """x⁺ = argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨w − ∇f(x), v⟩,   Q = (1/N) Σ w_i |φ''(⟨a_i, x⟩)| a_i a_iᵀ + μR
 
     It is the DCA step of F = G_x − H_x + r1 − r2 with G_x = τ/2 ⟨·, Q ·⟩, where τ = 1, 3, 9, … is the first with
 
         F(x⁺) ≤ F(x) − σ/2 τ ⟨x⁺ − x, Q (x⁺ − x)⟩,
 
-    which holds for every τ that makes G_x majorize f along the step, so that the search ends. Before τ = 1 it tries the
-    curvature of F itself in the place of Q, as far as that is positive definite: near the end Newton's step. Only the
+    which holds for every τ that makes G_x majorize f along the step, so that the search ends; R = I but for an
+    intercept (`Reduced.centred`). Before τ = 1 it tries the curvature of F itself in the place of Q, as far as that is
+    positive definite: near the end Newton's step. Only the
     coordinates move that are not 0 or have to leave 0 (at most `most` new ones): the others stay where the program
     on all coordinates might move them later, and the certificate, which knows all of them, says when that is over.
     Where the curvature of f is the same everywhere and known (least squares) F is its own model, and a step is all that
@@ -256,7 +258,7 @@ class Local:
         else:
             Q = softmax_curvature(f, f.loss, z, columns)
         flat = 0.0 if f.grams is not None and len(columns) == f.shape[0] else _FLAT * f.bound  # that of all is Q's own
-        less = Reduced.of(Q, p)
+        less = Reduced.of(Q, p) if self._centred(f, p) else None
         mean = float(np.trace(Q)) / len(Q)
         mu = ridge * max(mean, flat, 1e-300)
         if less is None:
@@ -269,6 +271,15 @@ class Local:
         tiny = math.prod(whole.a.shape) <= TINY  # a sample of more is not: for that one compiles
         return Matrix(Q, mu, tiny, f.grams is not None, less)
 
+    def _centred(self, f: LinearSum, p: Parts) -> bool:
+        """Whether what is left of Q without the coordinates that r1 leaves alone has digits: of the intercept's own, or
+        where no product of Q is in float32
+        """
+        if not hasattr(f.a, "rough_gram") or (f.grams is not None and f.grams.exact):
+            return True
+        left = alone(p)
+        return isinstance(f.a, WithIntercept) and bool(left[-1]) and int(left.sum()) == 1
+
     def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
         """Where a pass over the stored entries of these columns costs less than one over their Gram matrix.
 
@@ -280,7 +291,7 @@ class Local:
             return None
         if f.grams is not None and len(columns) <= SMALL:
             return None
-        if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any():
+        if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any() and self._centred(f, p):
             return None
         weights = np.asarray(curved(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
         some = Columns(*a.columns(columns))

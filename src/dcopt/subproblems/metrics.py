@@ -37,7 +37,8 @@ class Matrix:
     ) -> NDArray[np.float64]:
         """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
         first = _PASSES if self.same or p.rows else max(_PASSES, min(_MOST, _ENTRIES // self.Q.size))
-        return _program(self.Q if tau == 1.0 else tau * self.Q, x, u, p, tol, self.tiny, first)
+        Q = self.Q if tau == 1.0 else tau * self.Q
+        return _program(Q, x, u, p, tol, self.tiny, first, self.less is not None)
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
@@ -163,19 +164,19 @@ def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 
 
 def _program(
-    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
+    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int, apart: bool
 ) -> NDArray[np.float64]:
-    """What r1 leaves alone (an intercept) is eliminated: descent would crawl along the means of the columns."""
+    """If apart, what r1 leaves alone (an intercept) is eliminated: descent would crawl along the columns' means."""
     if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
         x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)
         return _descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
-    if (less := Reduced.of(Q, p)) is None:
+    less = Reduced.of(Q, p) if apart else None
+    if less is None:
         return _descended(Q, x, u, p, tol, tiny, first)
     x1, u1 = x[less.kept], u[less.kept] - less.share.T @ u[less.free]
     start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (u1, x1, less.p)))
-    tol *= left / start if start > 0.0 else 1.0  # the same share of what is to do
-    step = _descended(less.Q, x1, u1, less.p, tol, tiny, first) - x1
-    return x + less.whole(less.inverse @ u[less.free], step)
+    tol *= min(left / start, 1.0) if start > 0.0 else 1.0  # the same share of what is to do, if that is less
+    return less.joined(x, _descended(less.Q, x1, u1, less.p, tol, tiny, first), u)
 
 
 def _descended(
