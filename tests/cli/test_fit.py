@@ -261,7 +261,7 @@ def test_a_fit_of_two_methods_goes_on_to_the_same_bits_wherever_it_stopped(stop:
     X, y = dcopt.load_dataset("breast_cancer")
 
     def fit(*callbacks) -> Fit:
-        how = {"lam": 0.001, "tol": 1e-9, "max_passes": 60, "random_state": 0, "callbacks": list(callbacks)}
+        how = {"lam": 0.001, "tol": 1e-17, "max_passes": 60, "random_state": 0, "callbacks": list(callbacks)}
         return Fit(dcopt.DCClassifier(**how), X[:, :12], y)
 
     one, steps, kept = fit(), iter(range(1, 10**6)), []

@@ -18,7 +18,7 @@ ESTIMATORS = [
     dcopt.DCClassifier(penalty=MCP(lam=0.2, gamma=2.5)),
     dcopt.DCClassifier(loss="squared-sigmoid", penalty=Exponential(lam=0.002, alpha=5.0)),
     dcopt.DCRegressor(loss=Huber(), penalty="capped-l1", lam=0.1, lam_scale="max"),
-    dcopt.DCRegressor(loss="cauchy", penalty="l1", lam=0.01),
+    dcopt.DCRegressor(loss="cauchy", penalty="l1", lam=0.01, tol=1e-8),
 ]
 CROSS_VALIDATED = [
     dcopt.DCClassifierCV(n_lams=3, ratio=0.1, cv=2, max_passes=60, tol=1e-3),

@@ -13,6 +13,7 @@ from learn.data import numbers, three_classes, two_classes, wide_indices
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -275,6 +276,22 @@ def test_groups_enter_together():
     X, y = three_classes()
     rows = dcopt.DCClassifier(penalty="scad", lam=0.15, lam_scale="max", tol=1e-3).fit(X, y).coef_ != 0
     assert rows.shape == (3, 6) and np.all(rows.all(axis=0) | ~rows.any(axis=0)) and not rows.all()
+    for groups in ("row", "entry", ""):
+        with pytest.raises(BadSettings, match='groups.*"rows", "entries" or lists'):
+            dcopt.DCClassifier(groups=groups).fit(X, y)
+
+
+def test_single_coefficients_of_several_classes_are_those_of_scikit_learn():
+    """The multinomial lasso with an intercept, to saga's digits."""
+    X, y = three_classes()
+    lam, n = 0.03, len(y)
+    ours = dcopt.DCClassifier(penalty="l1", lam=lam, groups="entries", tol=1e-8).fit(X, y)
+    settings = {"C": 1.0 / (n * lam), "l1_ratio": 1.0, "tol": 1e-10, "max_iter": 10**5, "random_state": 0}
+    other = LogisticRegression(solver="saga", **settings).fit(X, y)
+    there = ours.coef_ != 0
+    assert ours.status_ == "CONVERGED" and np.any(there.any(axis=0) & ~there.all(axis=0))
+    np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-5)
+    np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), atol=1e-5)
 
 
 def test_losses_belong_to_their_estimators():

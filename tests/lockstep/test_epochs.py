@@ -87,7 +87,7 @@ def test_a_held_metric_takes_the_step_of_the_program() -> None:
     A = draw.normal(size=(30, D))
     Q, some = A.T @ A / 30 + 0.1 * np.eye(D), np.array([0, 2, 3, 5])
     x, u, r = draw.normal(size=D), draw.normal(size=D), L1(lam=0.2)
-    held = Held(Matrix(Q[np.ix_(some, some)], 0.0), some, (r, parts(r, (D,))), 1e-13)
+    held = Held(Matrix(Q[np.ix_(some, some)], np.zeros(len(some))), some, (r, parts(r, (D,))), 1e-13)
     for tau in (1.0, 4.0):
         part = tau * Q[np.ix_(some, some)]
         b = part @ x[some] + u[some]
@@ -97,7 +97,7 @@ def test_a_held_metric_takes_the_step_of_the_program() -> None:
             assert np.abs(got[some] - want).max() < 1e-9
             assert got[1] == x[1] and got[4] == x[4]
     own = Nonnegative()
-    bound = Held(Matrix(Q, 0.0), np.arange(D), (own, parts(own, (D,))), 1e-3)
+    bound = Held(Matrix(Q, np.zeros(D)), np.arange(D), (own, parts(own, (D,))), 1e-3)
     assert (bound(ScaledIdentity(1.0), own, -10.0 + np.zeros(D), np.ones(D), 0.0).x >= 0.0).all()
 
 
@@ -287,7 +287,7 @@ def test_a_majorizer_of_its_own_in_every_step() -> None:
     own, x = P.r, np.linspace(-1.0, 1.0, D)
     r1 = own.linearize(x)[1]
     assert r1 is not own
-    held = Held(Matrix(np.eye(D), 0.0), np.arange(D), (own, parts(own, (D,))), 1e-13)
+    held = Held(Matrix(np.eye(D), np.zeros(D)), np.arange(D), (own, parts(own, (D,))), 1e-13)
     got = held(ScaledIdentity(1.0), r1, x + 0.02, x, 0.0).x  # u = y − x
     p = parts(r1, (D,))
     want = np.sign(x + 0.02) * np.maximum(np.abs(x + 0.02) - p.c[:, 0], 0.0)

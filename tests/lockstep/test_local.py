@@ -115,7 +115,7 @@ def test_the_end_of_a_model_is_that_of_dca_on_it() -> None:
         own = Moving(r, np.zeros((20, 1)), columns, parts(r, (20,)), (20,))
         for mu, near in ((0.0, 2e-10), (0.03, 1e-7)):  # μ is not in F, and slows the steps until F's rounding ends them
             Q = X.T @ X / 60 + mu * np.eye(20)
-            m = Model(Matrix(Q, mu), own.mine(P.f.all().grad(np.zeros(20))), own)
+            m = Model(Matrix(Q, np.full(20, mu)), own.mine(P.f.all().grad(np.zeros(20))), own)
             v, fall = m.end(1e-10)
             assert dcopt.measures.criticality(P, v[:, 0]) <= near
             assert P.value(np.zeros(20)) - P.value(v[:, 0]) == pytest.approx(fall, rel=1e-12)
@@ -131,7 +131,7 @@ def test_an_entry_stops_at_its_kink_or_bound_and_one_without_a_kink_goes_on() ->
 
     c, zero, high = np.array([[1.0], [0.0], [1.0]]), np.zeros((3, 1)), np.array([[np.inf], [np.inf], [2.0]])
     own = Moving(Zero(), zero, np.arange(3), Parts(c, zero, np.full((3, 1), -np.inf), high, False), (3,))
-    kept = Model(Matrix(np.eye(3), 0.0), zero, own)._kept(np.ones((3, 1)), np.array([[-1.0], [-1.0], [3.0]]))
+    kept = Model(Matrix(np.eye(3), np.zeros(3)), zero, own)._kept(np.ones((3, 1)), np.array([[-1.0], [-1.0], [3.0]]))
     assert np.array_equal(kept, [[0.0], [-1.0], [2.0]])
 
 
@@ -156,7 +156,7 @@ def test_columns_far_from_zero_are_no_harder_than_centred_ones(loss: str, n: int
 
 
 def test_the_ridge_of_centred_columns() -> None:
-    """Q + μR, ⟨v, Rv⟩ = |v_K|² + |v_F + S v_K|²: what is left of Q without the intercept becomes larger by μI alone."""
+    """⟨v, μRv⟩ = Σ_K μ_j v_j² + μ_F (v_F + S v_K)²: what is left of Q + μR without the intercept is larger by μ_K."""
     from dcopt.regularizers import Except
     from dcopt.subproblems.cd import Reduced
     from dcopt.subproblems.metrics import Matrix
@@ -168,12 +168,13 @@ def test_the_ridge_of_centred_columns() -> None:
     less = Reduced.of(Q, p)
     assert less is not None
     np.testing.assert_allclose(less.Q, np.cov(X.T, bias=True), rtol=1e-9)
-    R, more = less.centred(np.eye(7)), Q.copy()
-    less.add(more, 0.3)
-    np.testing.assert_allclose(more, Q + 0.3 * R, rtol=1e-12)
-    np.testing.assert_allclose(Reduced.of(more, p).Q, less.Q + 0.3 * np.eye(6), rtol=1e-7, atol=1e-9)  # type: ignore[union-attr]
+    mu = 0.1 + 0.1 * np.arange(7.0)
+    R, more = less.centred(np.eye(7), mu), Q.copy()
+    less.add(more, mu)
+    np.testing.assert_allclose(more, Q + R, rtol=1e-12)
+    np.testing.assert_allclose(Reduced.of(more, p).Q, less.Q + np.diag(mu[:6]), rtol=1e-7, atol=1e-9)  # type: ignore[union-attr]
     v = np.arange(7.0)[:, None]
-    assert Matrix(more, 0.3, less=less).least(v) == pytest.approx(0.3 * float(v[:, 0] @ R @ v[:, 0]))
+    assert Matrix(more, mu, less=less).least(v) == pytest.approx(float(v[:, 0] @ R @ v[:, 0]))
 
 
 def test_without_an_intercept_entries_stay_on_their_bounds() -> None:
@@ -190,7 +191,7 @@ def test_without_an_intercept_entries_stay_on_their_bounds() -> None:
         low, high = np.where(free, -np.inf, -draw.random((6, 1))), np.where(free, np.inf, draw.random((6, 1)))
         p = Parts(np.where(free, 0.0, 0.1), np.zeros((6, 1)), low, high, False)
         Q, u, x = A.T @ A / 30, 3.0 * draw.normal(size=(6, 1)), np.clip(draw.normal(size=(6, 1)), low, high)
-        v = Matrix(Q, 0.0, less=Reduced.of(Q, p)).program(x, u, p, 1e-10)
+        v = Matrix(Q, np.zeros(6), less=Reduced.of(Q, p)).program(x, u, p, 1e-10)
         assert np.linalg.norm(distances(u - Q @ (v - x), v, p)) <= 1e-9
         held += int(np.sum((v == low) | (v == high)))
     assert held > 60
@@ -329,20 +330,20 @@ def test_columns_are_those_of_the_matrix(kind: str) -> None:
 @pytest.mark.parametrize("r", [L1(lam=0.02), ElasticNet(lam=0.02, mu=0.05), Nonnegative()], ids=repr)
 def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
     """The same convex program: coordinate descent on columns ends where that on Q does."""
-    from dcopt.subproblems.local import Local
+    from dcopt.subproblems.curvature import by_columns, matrix
     from dcopt.subproblems.parts import parts
 
     rng = np.random.default_rng(2)
     X = csr_array(rng.normal(size=(40, 60)) * (rng.random((40, 60)) < 0.3))
     y = np.where(rng.random(40) < 0.5, -1.0, 1.0)
     P = dcopt.erm(X, y, "logistic", r)
-    solver, f, columns = Local(P, ridge=1e-2), P.f, np.arange(0, 60, 2)
+    f, columns = P.f, np.arange(0, 60, 2)
     x = np.where(rng.random((30, 1)) < 0.5, 0.0, rng.random((30, 1)))
     z, u, p = f.a.dot(np.zeros(60)), 0.2 * rng.normal(size=(30, 1)), parts(r, (30,))
-    one, two = solver._matrix(f, f.recent.look(np.zeros(60)), columns, 1e-2, p), solver._by_columns(f, z, columns, p)
+    one, two = matrix(f, f.recent.look(np.zeros(60)), columns, p, 1e-2), by_columns(f, z, columns, p, 1e-2)
     assert two is not None
-    bend, fall = 0.5 * two.ridge[0] * rng.random((30, 1)), 0.3 * two.weights * rng.random(40)
-    bent = tuple(m.fallen(fall, lambda w: f.a.gram(w, columns)).bent(bend) for m in (one, two))
+    bend, fall = 0.5 * two.ridge[:, None] * rng.random((30, 1)), 0.3 * two.weights * rng.random(40)
+    bent = tuple(m.fallen(fall, lambda w: f.a.gram(w, columns)).bent(bend, x) for m in (one, two))
     assert bent[0] is not one and bent[1] is not two
     for m, n in ((one, two), bent):
         a, b = m.program(x, u, p, 1e-11), replace(n, passes=2000).program(x, u, p, 1e-11)
@@ -424,7 +425,7 @@ def test_steps_teach_a_rough_metric_and_go_on_from_a_state_bit_for_bit(monkeypat
         later = list(islice(dcopt.iterate(fresh(), "dca-local", state=states[2], seed=1), 2))
         assert [s.x.tobytes() for s in later] == [s.x.tobytes() for s in states[3:]]
         with monkeypatch.context() as patch:
-            patch.setattr("dcopt.subproblems.local.learned", lambda Q, *_: Q)
+            patch.setattr("dcopt.subproblems.curvature.learned", lambda Q, *_: Q)
             plain = dcopt.solve(fresh(), "dca-local", **settings)
         assert taught.success and plain.success and 3 * taught.steps <= 2 * plain.steps
         assert taught.certificate.F == pytest.approx(plain.certificate.F, rel=1e-10)
@@ -474,6 +475,7 @@ def test_a_flat_valley_has_an_end_and_is_gone_along_to_it() -> None:
 
 def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     """Where τQ majorizes f, F(x + d/τ) ≤ F(x) − τ/2 ‖d/τ‖²_Q: f is made steep by scaling Q down, not by trust."""
+    from dcopt.subproblems.curvature import by_columns
     from dcopt.subproblems.local import Local
     from dcopt.subproblems.metrics import ByColumns
     from dcopt.subproblems.parts import parts
@@ -483,7 +485,7 @@ def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     P = dcopt.erm(X, y, "squared", L1(lam=0.05))
     f, x = P.f, np.where(rng.random(150) < 0.5, 0.0, rng.normal(size=150))
     solver, r1 = Local(P), parts(P.r, (150,))
-    Q = solver._by_columns(f, f.a.dot(x), np.arange(150), r1)
+    Q = by_columns(f, f.a.dot(x), np.arange(150), r1, solver.ridge)
     assert isinstance(Q, ByColumns)
     eighth = {name: getattr(Q, name) / 8.0 for name in ("weights", "ridge", "h", "mu")}  # so that τ = 9 is enough
     small = replace(Q, **eighth, passes=5000)

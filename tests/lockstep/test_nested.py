@@ -199,6 +199,7 @@ def test_auto_says_what_it_took_and_why() -> None:
 @pytest.mark.parametrize("groups", [None, "rows"])
 def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
     """The model of a step is exact to second order: F falls as it says, up to a cubic term."""
+    from dcopt.subproblems.curvature import matrix
     from dcopt.subproblems.local import Local
     from dcopt.subproblems.parts import parts
 
@@ -207,14 +208,14 @@ def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
     y = np.argmax(X[:, :3] + rng.gumbel(size=(300, 3)), axis=1)
     P = dcopt.erm(X, y, "softmax", L1(lam=0.01, groups=groups))
     f, x = linear(P), 0.3 * rng.normal(size=(5, 3))
-    Q = Local(P)._matrix(f, f.recent.look(x), np.arange(5), 0.0, parts(P.r, (5, 3))).Q
+    Q = matrix(f, f.recent.look(x), np.arange(5), parts(P.r, (5, 3)), 0.0).Q
     for _ in range(5):
         v = rng.normal(size=(5, 3))
         t = 1e-4
         bend = np.sum(v * (f.all().grad(x + t * v) - f.all().grad(x - t * v))) / (2 * t)
         np.testing.assert_allclose(v.ravel() @ Q @ v.ravel(), bend, rtol=1e-6)
     few = Local(P, most_full=10)  # too large for that: the bound, one metric for all classes
-    bound = few._matrix(f, f.recent.look(x), np.arange(5), 1e-4, parts(P.r, (5, 3))).Q
+    bound = matrix(f, f.recent.look(x), np.arange(5), parts(P.r, (5, 3)), 1e-4, most=10).Q
     assert bound.shape == (5, 5)
     assert np.linalg.eigvalsh(np.kron(bound, np.eye(3)) - Q).min() > -1e-12
     for solver in (Local(P), few):

@@ -42,7 +42,7 @@ def model(r: Any, seed: int) -> Model:
     X, y = alike(seed=seed)
     B = X.T @ X / len(X)
     own = Moving(r, np.zeros((D, 1)), np.arange(D), parts(r, (D,)), (D,))
-    return Model(Matrix(B, 0.0), own.mine(-X.T @ y / len(X)), own)
+    return Model(Matrix(B, np.zeros(len(B))), own.mine(-X.T @ y / len(X)), own)
 
 
 def test_a_swept_matrix_is_that_of_its_places() -> None:
@@ -348,7 +348,7 @@ def test_a_singular_curvature_ends_the_way() -> None:
         Swept(np.ones((3, 3)), np.array([0])).to(np.array([0, 1]))
     r = MCP(lam=0.1)
     own = Moving(r, np.zeros((2, 1)), np.arange(2), parts(r, (2,)), (2,))
-    flat = Model(Matrix(np.ones((2, 2)), 0.0), np.ones((2, 1)), own)
+    flat = Model(Matrix(np.ones((2, 2)), np.zeros(2)), np.ones((2, 1)), own)
     assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9) == []
 
 

@@ -132,7 +132,8 @@ class DCClassifier(Online, Classifies):
         "logistic" becomes softmax for more than two classes, with a penalty over whole features (groups="rows")
     lam : λ; None: the penalty's own
     lam_scale : "absolute", or "max": lam is a share of lam_max, the least λ whose answer is the model without features
-    groups : "rows", or lists of features (names or numbers) that enter together; features in none stand alone
+    groups : lists of features (names or numbers) that enter together, features in none stand alone; "rows": each
+        feature for all classes together; "entries": each coefficient by itself
     unpenalized : features (names, numbers or a mask) that are never penalised
     fit_intercept : an intercept that is not penalised
     class_weight : None, "balanced" or a dictionary

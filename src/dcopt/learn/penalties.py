@@ -13,6 +13,8 @@ from ..errors import BadSettings
 from ..regularizers import Regularizer
 from ..regularizers import regularizer as as_regularizer
 
+_ALL = {"rows": "rows", "entries": None}  # all coefficients of a feature together, or each by itself
+
 
 def penalty_of(
     spec: Any, groups: Any, unpenalized: Any, names: NDArray[Any] | None, d: int, classes: int
@@ -25,7 +27,9 @@ def penalty_of(
     if groups is not None:
         if "groups" not in has:
             raise BadSettings("groups", groups, f"None: {type(r).__name__} has no groups")
-        r = replace(r, groups=groups if isinstance(groups, str) else _parted(groups, names, d))
+        if isinstance(groups, str) and groups not in _ALL:
+            raise BadSettings("groups", groups, 'None, "rows", "entries" or lists of features')
+        r = replace(r, groups=_ALL[groups] if isinstance(groups, str) else _parted(groups, names, d))
     elif classes > 2 and "groups" in has and r.groups is None:
         r = replace(r, groups="rows")  # a feature is in or out for all classes
     free = features(unpenalized, names, d)

@@ -16,7 +16,7 @@ from ..regularizers import Regularizer
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .newton import SMALL, newton
-from .parts import Parts, parts, separable
+from .parts import Parts, parts, separable, within
 
 _FIRST = 32  # passes before the gradient is computed afresh
 
@@ -96,7 +96,8 @@ class Reduced:
     does not crawl along the mean of the data.
     """
 
-    free: NDArray[Any]
+    left: NDArray[np.bool_]  # the coordinates (rows) F,
+    free: NDArray[Any]  # and where they and the others are in Q
     kept: NDArray[Any]
     share: NDArray[Any]  # Q_FF⁻¹ Q_FK
     inverse: NDArray[Any]
@@ -104,17 +105,19 @@ class Reduced:
     p: Parts
 
     @classmethod
-    def of(cls, Q: NDArray[Any], p: Parts) -> Reduced | None:
-        """None where there is nothing to leave out, nothing would be left, or Q_FF is singular.
+    def of(cls, Q: NDArray[Any], p: Parts, left: NDArray[np.bool_] | None = None) -> Reduced | None:
+        """None where there is nothing to leave out, nothing would be left, or Q_FF is singular
 
-        As it is, but for rounding, where Q has a row for every class: their intercepts may all move together.
+        Left: which are left out, where that was decided before, for another Q or other parts.
         """
-        if len(Q) != len(p.c):
-            return None
-        left = alone(p)
+        p = p if p.rows or len(Q) == len(p.c) else p.apart()
+        left = alone(p) if left is None else left
         free, kept = np.flatnonzero(left), np.flatnonzero(~left)
         if not free.size or not kept.size:
             return None
+        few = p.at(kept)
+        if len(Q) > len(left):  # a row for every entry
+            free, kept = (within(rows, len(Q) // len(left)) for rows in (free, kept))
         try:
             inverse = np.linalg.inv(square(Q, free))
         except np.linalg.LinAlgError:
@@ -124,9 +127,29 @@ class Reduced:
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
         small.flags.writeable = False  # the type that is compiled
-        c, m, low, high = (np.ascontiguousarray(part[kept]) for part in p[:4])
-        few = Parts(c, m, low, high, p.rows)
-        return cls(free, kept, share, inverse, small, few)
+        return cls(left, free, kept, share, inverse, small, few)
+
+    def split(self, v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """v_F and v_K, with as many columns as share a row of Q"""
+        v = v.reshape(len(self.free) + len(self.kept), -1)
+        return v[self.free], v[self.kept]
+
+    def joined(self, free: NDArray[Any], kept: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """v of v_F and v_K"""
+        out = np.empty((len(self.free) + len(self.kept), free.shape[1]))
+        out[self.free], out[self.kept] = free, kept.reshape(-1, free.shape[1])
+        return out.reshape(shape)
+
+    def program(self, x: NDArray[Any], u: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """x_K and u_K − Q_KF Q_FF⁻¹ u_F, in the shape of r1: the program without v_F, which follows"""
+        (_, x_K), (u_F, u_K) = self.split(x), self.split(u)
+        return x_K.reshape(self.p.c.shape), (u_K - self.share.T @ u_F).reshape(self.p.c.shape)
+
+    def solved(self, x: NDArray[Any], u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.float64]:
+        """With v for the coordinates that are kept, x_F + Q_FF⁻¹ (u_F − Q_FK (v − x_K)) for the free ones"""
+        (x_F, x_K), u_F = self.split(x), self.split(u)[0]
+        follow = self.inverse @ u_F - self.share @ (v.reshape(x_K.shape) - x_K)
+        return self.joined(x_F + follow, v, x.shape)
 
     def descend(self, Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], passes: int, tol: float) -> int:
         """Passes done on x in place; the free coordinates follow exactly, before and after."""
@@ -139,27 +162,20 @@ class Reduced:
         self._settle(b, x)
         return done
 
-    def centred(self, v: NDArray[Any]) -> NDArray[np.float64]:
-        """Rv, ⟨v, Rv⟩ = |v_K|² + |v_F + Q_FF⁻¹ Q_FK v_K|²: for an intercept that of centred columns"""
-        out = np.empty(v.shape)
-        out[self.free] = v[self.free] + self.share @ v[self.kept]
-        out[self.kept] = v[self.kept] + self.share.T @ out[self.free]
-        return out
+    def centred(self, v: NDArray[Any], mu: NDArray[Any]) -> NDArray[np.float64]:
+        """μRv, ⟨v, μRv⟩ = Σ_K μ_j v_j² + Σ_F μ_j (v_F + Q_FF⁻¹ Q_FK v_K)_j²: for an intercept of centred columns"""
+        v_F, v_K = self.split(v)
+        out = mu[self.free, None] * (v_F + self.share @ v_K)
+        return self.joined(out, mu[self.kept, None] * v_K + self.share.T @ out, v.shape)
 
-    def add(self, Q: NDArray[Any], mu: float) -> None:
+    def add(self, Q: NDArray[Any], mu: NDArray[Any]) -> None:
         """Q + μR, in place"""
         free, kept = self.free[:, None], self.kept[:, None]
-        Q[kept, self.kept] += mu * (self.share.T @ self.share)
-        Q[free, self.kept] += mu * self.share
-        Q[kept, self.free] += mu * self.share.T
+        more = mu[free] * self.share
+        Q[kept, self.kept] += self.share.T @ more
+        Q[free, self.kept] += more
+        Q[kept, self.free] += more.T
         Q[np.diag_indices(len(Q))] += mu
-
-    def joined(self, x: NDArray[Any], v: NDArray[Any], u: NDArray[Any]) -> NDArray[np.float64]:
-        """v for the coordinates that are kept, and x_F + Q_FF⁻¹ (u_F − Q_FK (v − x_K)) for the free ones"""
-        out = np.array(x, np.float64)
-        out[self.free] += self.inverse @ u[self.free] - self.share @ (v - x[self.kept])
-        out[self.kept] = v
-        return out
 
     def _settle(self, b: NDArray[Any], x: NDArray[Any]) -> None:
         x[self.free] = self.inverse @ b[self.free] - self.share @ x[self.kept]

@@ -1,4 +1,4 @@
-"""The curvature of f where it is asked for, as Gram matrices of some columns."""
+"""The curvature of f where it is asked for, of some columns, and the metrics of a local step that are made of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.intercept import WithIntercept
 from ..losses import Softmax
 from ..remembered import Seen, rough_gram
 from ..sums import LinearSum
 from ..xp import Array
+from .cd import Reduced, alone
+from .metrics import ByColumns, Columns, Matrix, Metric
+from .newton import SMALL
+from .parts import Parts
 
 _ALONE = 1.01  # times as long as a step in some columns is one that hardly leaves them
+_FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
+_LITTLE = 1e-6  # of the mean of the diagonal: the least that a column counts for
+_CENTRED = 512  # full columns, of which descent would crawl along the means
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
 
 
@@ -68,3 +76,103 @@ def learned(
     if not (mine > 0.0 and own > 0.0 and np.linalg.norm(moved) <= _ALONE * np.linalg.norm(s)):
         return Q
     return np.asarray(Q + np.outer(e, e / own) - np.outer(Qs, Qs / mine))
+
+
+def matrix(
+    f: LinearSum,
+    here: Seen,
+    columns: NDArray[np.int64],
+    p: Parts,
+    share: float,
+    before: tuple[Array, Array] | None = None,
+    most: int = 2048,
+    tiny: bool = False,
+) -> Matrix:
+    """Q = (1/N) Σ w_i |φ''(⟨a_i, x⟩)| a_i a_iᵀ + μR; for softmax all of ∇²f, dk × dk, where that is at most so wide: a
+    bound of it costs steps.
+
+    Before: the point before the last step and ∇f there, from which Q learns where it is rough and does not change.
+    """
+    k, flat = f.classes[0] if f.classes else 1, 1.0
+    if f.grams is not None:
+        Q = np.asarray(f.grams.on(columns))
+        Q = Q if before is None else learned(Q, here, before, columns)
+    else:
+        bend = curved(f, f.loss.bend(here.z, f.labels))
+        flat = _flat(f, bend)
+        if not isinstance(f.loss, Softmax) or len(columns) * k > most:
+            Q = np.asarray(rough_gram(f.a)(bend, columns) / f.n, np.float64)
+        else:
+            Q = softmax_curvature(f, f.loss, here.z, columns)
+            _hold(Q, np.flatnonzero(alone(p)), k)
+    less = Reduced.of(Q, p) if _has_digits(f, p) else None
+    h = np.array(np.diagonal(Q))
+    if less is not None:  # what columns far from 0 have in common is not theirs
+        h[less.kept] = np.diagonal(less.Q)
+    mu = _ridge(h, share * flat, len(Q) // len(columns))
+    if less is None:
+        Q[np.diag_indices(len(Q))] += mu
+    else:
+        less.add(Q, mu)
+    return Matrix(Q, mu, tiny, f.grams is not None, less)
+
+
+def by_columns(f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts, share: float) -> ByColumns | None:
+    """The same where a pass over the stored entries of these columns costs less than one over their Gram matrix.
+
+    A small one that is the same everywhere is worth more: it leads to the end at once (`Model.end`); so is one from
+    which an intercept can be eliminated.
+    """
+    a: Any = f.a
+    if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
+        return None
+    if f.grams is not None and len(columns) <= SMALL:
+        return None
+    if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any() and _has_digits(f, p):
+        return None
+    bend = curved(f, f.loss.bend(z, f.labels))
+    some, weights = Columns(*a.columns(columns)), np.asarray(bend / f.n, np.float64)
+    h = some.sizes(weights)
+    mu = _ridge(h, share * _flat(f, bend))
+    return ByColumns(some, weights, mu, h + mu, mu)
+
+
+def fallen(Q: Metric, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> Metric:
+    """Q − (2θ/N) Σ w_i (φ'')₋ a_i a_iᵀ for the largest θ ≤ 1 that leaves it positive definite: ∇²f for θ = 1"""
+    if f.loss.curvature[0] >= 0.0:
+        return Q
+    fall = 2.0 * curved(f, np.maximum(-f.loss.bend(z, f.labels), 0.0)) / f.n
+    return Q.fallen(fall, lambda weights: f.a.gram(weights, columns))
+
+
+def _hold(Q: NDArray[np.float64], rows: NDArray[Any], k: int) -> None:
+    """Along (1, …, 1) in rows that no r1 holds, where f of k classes is constant, a mean curvature: rounding must not
+    move them all together
+    """
+    for j in rows * k:
+        block = Q[j : j + k, j : j + k]
+        block += np.trace(block) / k**2
+
+
+def _ridge(h: NDArray[np.float64], share: float, k: int = 1) -> NDArray[np.float64]:
+    """The diagonal of μR, a share of Q's, h: columns of any scale are as those of length 1
+
+    The same for all of k classes: where ∇f sums to 0 over them, so does a step.
+    """
+    h = np.repeat(h.reshape(-1, k).mean(axis=1), k)
+    return np.asarray(share * np.maximum(h, max(_LITTLE * float(np.mean(h)), 1e-300)))
+
+
+def _flat(f: LinearSum, bend: NDArray[np.float64]) -> float:
+    """How many times more of the diagonal the ridge takes where f is flat: a share of what its curvature is at most"""
+    return max(1.0, _FLAT * max(map(abs, f.loss.curvature)) / max(float(np.mean(bend)), 1e-300))
+
+
+def _has_digits(f: LinearSum, p: Parts) -> bool:
+    """Whether what is left of Q without the coordinates that r1 leaves alone has digits: of the intercept's own, or
+    where no product of Q is in float32
+    """
+    if not hasattr(f.a, "rough_gram") or (f.grams is not None and f.grams.exact):
+        return True
+    left = alone(p)
+    return isinstance(f.a, WithIntercept) and bool(left[-1]) and int(left.sum()) == 1

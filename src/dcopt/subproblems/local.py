@@ -13,24 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..convex import Convex
-from ..data.intercept import WithIntercept
 from ..draw import Draw
 from ..losses import Softmax
 from ..nested import Nested
 from ..problem import Problem
 from ..regularizers import Regularizer
-from ..remembered import NARROW, Seen, rough_gram
+from ..remembered import NARROW, Seen
 from ..sums import Cost, LinearSum
 from ..xp import Array
 from .base import FREE, Inner, nowhere
-from .cd import Reduced, alone
-from .curvature import cheap, curved, learned, softmax_curvature
+from .cd import alone
+from .curvature import by_columns, cheap, fallen, matrix
 from .held import TAUS, Held, Walks
-from .metrics import TINY, ByColumns, Columns, Matrix, Metric, distances
+from .metrics import TINY, ByColumns, Matrix, Metric, distances
 from .model import Model
 from .moving import Moving
 from .newton import SMALL
-from .parts import Parts, parts
+from .parts import Parts, lengths, parts, radial
 
 _EXACT = 1e-6  # of the ridge: what is left of it where Q is the curvature of f everywhere,
 _ROUGH = 1e-2  # and, at least, where Q is known to 1e-7 of its largest entry
@@ -41,12 +40,10 @@ _SEARCHED = 600  # entries: all of x where it has no more of them
 LEAST = 1e-5  # of F, by which a neighbour has to be lower
 _LARGE = 2.5  # times a sample is all rows, at least: what a smaller one says of neighbours is chance
 _SHARP = 0.01  # of a step's accuracy: what is said of neighbours holds at critical points of the model
-_CENTRED = 512  # full columns, of which descent would crawl along the means
 _SAME = 1e-3  # of a step's accuracy, where the curvature is the same everywhere
 _LONG = 10.0  # times as long a point is too far where f is flat, and a model of it says nothing
 _RUNG = 4  # a leap that failed is tried with so many times fewer moves
 STEEP = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a step or a leap would go far
-_FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 
 
 class Trial(NamedTuple):
@@ -83,7 +80,7 @@ class Local:
     f: LinearSum | None = None  # what this step sees, if not all of P.f
     sigma: float = 0.1
     grow: float = 3.0
-    ridge: float = 1e-4  # μ, as a share of the mean of the diagonal, times the relative distance: Newton's at the end
+    ridge: float = 1e-4  # μ, as a share of the diagonal, times the relative distance: Newton's at the end
     share: float = 0.05  # the program is solved to this share of the distance at x
     trials: int = 30
     most: int | None = None  # new columns at once; by default 500 or an eighth of all, of a dense A 128, 4√d or half
@@ -105,6 +102,11 @@ class Local:
     def _parts(self) -> Parts:
         """Those of r1, the same for every step."""
         return parts(self.P.r, self.P.shape)
+
+    @cached_property
+    def _tiny(self) -> bool:
+        """Whether compiling would take longer than all the rest: of all rows, for a sample of more it does not"""
+        return math.prod(self.P.f.a.shape) <= TINY  # type: ignore[union-attr]  # a LinearSum
 
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         f = self.P.f if self.f is None else self.f
@@ -129,21 +131,23 @@ class Local:
             columns = wide if search else columns
         if start == 0.0 and not search:  # critical: it stays, and the look that found it is paid
             return Inner(warm, 0.0, 0, one)
-        few = p.at(columns)
+        few, own = p.at(columns), Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may majorize P.r
         rough, quadratic = hasattr(f.a, "rough_gram"), f.grams is not None and self.P.r.L2 == 0.0
         # Q is the curvature of f everywhere, to more than float32 can tell
         exact = f.grams is not None and (f.grams.exact or not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
-        sparse = None if search else self._by_columns(f, here.z, columns, p)
+        sparse = None if search else by_columns(f, here.z, columns, own.p, self.ridge)
         before = None if exact or f.grams is None or not f.grams.learns else f.recent.way_to(warm)
-        Q = sparse or self._matrix(f, here, columns, ridge, few, before)
-        B = self._fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
-        own = Moving(self.P.r, x, columns, self._parts.at(columns), shape)  # r may be another majorizer of r1 − r2
+        Q = sparse or matrix(f, here, columns, own.p, ridge, before, self.most_full, self._tiny)
+        B = fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
         share = min(self.share, near)
         # the program is the problem itself, or DCA's step, which may decide where a run ends, as the rows see it
         sharp = share * start * (_SAME if quadratic or (rough and f.grams is not None) else 1.0)
         slack = 8 * np.finfo(warm.dtype).eps * abs(F)
-        bends = own if sees_all and not p.rows else None
+        bends = own if sees_all else None
+        if p.rows and radial(self.P.r):  # r2 by its tangent in |v_j|: nearer to it than w's, which holds rows back
+            few = few._replace(c=np.maximum(few.c - lengths(own.mine(w))[:, None], 0.0))
+            u = u - np.reshape(w, u.shape)
         trials = self._trials(Q, B, bends, x[columns], u[columns], few, sharp)
         grad = own.mine(here.grad)
         followed = quadratic or not self.search  # a search looks around at every step
@@ -159,6 +163,7 @@ class Local:
             tight = share * near * size * (_SHARP if sees_all else 1.0)
             leaps = iter(()) if flat else self._leaps(model, tight, LEAST * abs(F))
             trials = leaps if self.far == 0.0 else chain(leaps, trials)
+        level = columns[self._level(f, own.p)]
         looks, cost = 0, FREE
         for step, fall, found in islice(trials, self.trials):
             cost = cost.plus(found)
@@ -167,6 +172,7 @@ class Local:
             looks, cost = looks + 1, cost.plus(Cost(f.n, f.n))
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
+            v[level] -= v[level].mean(axis=1, keepdims=True)
             trial = v.reshape(shape).astype(warm.dtype, copy=False)
             there = f.recent.at(trial)
             value = there.value + self.P.r.value(trial)
@@ -176,6 +182,13 @@ class Local:
                 return Inner(trial, 0.0, looks, cost)
         f.recent.put(here)  # x is where the next step begins
         return Inner(warm, 0.0, looks, cost)
+
+    def _level(self, f: LinearSum, p: Parts) -> NDArray[np.bool_]:
+        """The rows whose mean over the classes may be 0: f does not see it, and r is not less with it"""
+        if not isinstance(f.loss, Softmax):
+            return np.zeros(len(p.c), np.bool_)
+        rows = p.rows and (radial(self.P.r) or self.P.r.L2 == 0.0)
+        return np.ones(len(p.c), np.bool_) if rows else alone(p)
 
     def _end(self, model: Model, tol: float) -> Iterator[Trial]:
         """The step and all that follow, where the model is F: none of them raises it."""
@@ -191,7 +204,7 @@ class Local:
         M is left out where it is seen to be below μR along its step, which Q nowhere is.
         """
         bend = None if r is None else r.bend(x)
-        M = B if bend is None else B.bent(bend)
+        M = B if bend is None else B.bent(bend, x)
         if M is not Q:
             step = M.program(x, u, p, tol) - x
             square = M.square(step)
@@ -228,76 +241,6 @@ class Local:
             k //= _RUNG
         if self.far > 0.0:
             yield Trial(v - model.x, 0.5 * self.sigma * model.B.square(v - model.x))
-
-    def _fallen(self, Q: Metric, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> Metric:
-        """Q − (2θ/N) Σ w_i (φ'')₋ a_i a_iᵀ for the largest θ ≤ 1 that leaves it positive definite: ∇²f for θ = 1"""
-        if f.loss.curvature[0] >= 0.0:
-            return Q
-        fall = 2.0 * curved(f, np.maximum(-f.loss.bend(z, f.labels), 0.0)) / f.n
-        return Q.fallen(fall, lambda weights: f.a.gram(weights, columns))
-
-    def _matrix(
-        self,
-        f: LinearSum,
-        here: Seen,
-        columns: NDArray[np.int64],
-        ridge: float,
-        p: Parts,
-        before: tuple[Array, Array] | None = None,
-    ) -> Matrix:
-        """Q; for softmax all of ∇²f, dk × dk, where that is small: a bound of it costs steps.
-
-        Before: the point before the last step and ∇f there, from which Q learns where it is rough and does not change.
-        """
-        k, z = f.classes[0] if f.classes else 1, here.z
-        if f.grams is not None:
-            Q = np.asarray(f.grams.on(columns))
-            Q = Q if before is None else learned(Q, here, before, columns)
-        elif not isinstance(f.loss, Softmax) or len(columns) * k > self.most_full:
-            Q = np.asarray(rough_gram(f.a)(curved(f, f.loss.bend(z, f.labels)), columns) / f.n, np.float64)
-        else:
-            Q = softmax_curvature(f, f.loss, z, columns)
-        flat = 0.0 if f.grams is not None and len(columns) == f.shape[0] else _FLAT * f.bound  # that of all is Q's own
-        less = Reduced.of(Q, p) if self._centred(f, p) else None
-        mean = float(np.trace(Q)) / len(Q)
-        mu = ridge * max(mean, flat, 1e-300)
-        if less is None:
-            Q[np.diag_indices(len(Q))] += mu
-        else:  # what columns far from 0 have in common is not theirs
-            mu *= max(float(np.trace(less.Q)) / len(less.Q) / mean, 1e-12)  # not 0 where all columns are constant
-            less.add(Q, mu)
-        whole = self.P.f
-        assert isinstance(whole, LinearSum)
-        tiny = math.prod(whole.a.shape) <= TINY  # a sample of more is not: for that one compiles
-        return Matrix(Q, mu, tiny, f.grams is not None, less)
-
-    def _centred(self, f: LinearSum, p: Parts) -> bool:
-        """Whether what is left of Q without the coordinates that r1 leaves alone has digits: of the intercept's own, or
-        where no product of Q is in float32
-        """
-        if not hasattr(f.a, "rough_gram") or (f.grams is not None and f.grams.exact):
-            return True
-        left = alone(p)
-        return isinstance(f.a, WithIntercept) and bool(left[-1]) and int(left.sum()) == 1
-
-    def _by_columns(self, f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts) -> ByColumns | None:
-        """Where a pass over the stored entries of these columns costs less than one over their Gram matrix.
-
-        A small one that is the same everywhere is worth more: it leads to the end at once (`Model.end`); so is one from
-        which an intercept can be eliminated.
-        """
-        a: Any = f.a
-        if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
-            return None
-        if f.grams is not None and len(columns) <= SMALL:
-            return None
-        if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any() and self._centred(f, p):
-            return None
-        weights = np.asarray(curved(f, f.loss.bend(z, f.labels)) / f.n, np.float64)
-        some = Columns(*a.columns(columns))
-        h = some.sizes(weights)
-        mu = self.ridge * max(float(h.mean()), _FLAT * f.bound, 1e-300)
-        return ByColumns(some, weights, np.full(len(columns), mu), h + mu, mu)
 
     def _more(self, columns: NDArray[np.int64], u: NDArray[Any]) -> NDArray[np.int64]:
         """With those that the slope of f draws most."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..matrices import positive
 from .cd import Reduced, column_kernels, kernel
-from .newton import SMALL, newton, one_thread
-from .parts import Parts
+from .newton import SMALL, newton, newton_rows, one_thread
+from .parts import Parts, directions, lengths
 
 TINY = 2**16  # entries of A: compiling would take longer than all the rest
 _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what must be left of the diagonal
@@ -27,10 +27,10 @@ class Matrix:
     """Q, with the same rows and columns as v, or one for every entry of v."""
 
     Q: NDArray[np.float64]
-    mu: float  # Q ⪰ μR
+    mu: NDArray[np.float64]  # the diagonal of μR, Q ⪰ μR
     tiny: bool = False
     same: bool = False  # at every x: a program that is solved to the end leaves little to do
-    less: Reduced | None = None  # R = I in its coordinates, where an intercept is that of centred columns
+    less: Reduced | None = None  # R is diagonal in its coordinates, where an intercept is that of centred columns
 
     def program(
         self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tau: float = 1.0
@@ -38,7 +38,13 @@ class Matrix:
         """argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
         first = _PASSES if self.same or p.rows else max(_PASSES, min(_MOST, _ENTRIES // self.Q.size))
         Q = self.Q if tau == 1.0 else tau * self.Q
-        return _program(Q, x, u, p, tol, self.tiny, first, self.less is not None)
+        less = None if self.less is None else Reduced.of(Q, p, self.less.left)
+        if less is None:
+            return _program(Q, x, u, p, tol, self.tiny, first)
+        x1, u1 = less.program(x, u)  # descent would crawl along the columns' means
+        start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (u1, x1, less.p)))
+        tol *= min(left / start, 1.0) if start > 0.0 else 1.0  # the same share of what is to do, if that is less
+        return less.solved(x, u, _program(less.Q, x1, u1, less.p, tol, self.tiny, first))
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
@@ -50,10 +56,12 @@ class Matrix:
 
     def ridge(self, v: NDArray[Any]) -> NDArray[Any]:
         """μRv"""
-        return self.mu * (v if self.less is None else self.less.centred(v))
+        if self.less is not None:
+            return self.less.centred(v, self.mu)
+        return v * self.mu.reshape(v.shape if len(self.mu) == v.size else (-1, 1))
 
     def least(self, step: NDArray[Any]) -> float:
-        """μ ⟨step, R step⟩"""
+        """⟨step, μR step⟩"""
         return float(np.sum(step * self.ridge(step)))
 
     def fallen(self, fall: NDArray[Any], gram: Gram) -> Matrix:
@@ -61,16 +69,29 @@ class Matrix:
         E = gram(fall)
         return self._first(np.diagonal(E), lambda theta: self.Q - theta * E)
 
-    def bent(self, bend: NDArray[Any]) -> Matrix:
-        """Q − θE, E = diag(bend)"""
-        diagonal = bend.ravel() if len(self.Q) == bend.size else bend.min(axis=1)
+    def bent(self, bend: NDArray[Any], x: NDArray[Any]) -> Matrix:
+        """Q − θE, E = diag(bend); if bend has a number for every row of x, E = bend_j x_j x_jᵀ/|x_j|² in its block, and
+        Q has a row for every entry
+        """
+        d, k = x.shape
+        if bend.ndim == 1:
+            if len(self.Q) == d:
+                return self
+            unit = directions(x)
+            E, j = bend[:, None, None] * unit[:, :, None] * unit[:, None, :], np.arange(d)
+            lost = (bend[:, None] * unit * unit).reshape(-1)
+        else:
+            lost = bend.reshape(-1) if len(self.Q) == bend.size else bend.min(axis=1)
 
         def less(theta: float) -> NDArray[np.float64]:
             M = self.Q.copy()
-            M[np.diag_indices(len(M))] -= theta * diagonal
+            if bend.ndim == 1:
+                M.reshape(d, k, d, k)[j, :, j, :] -= theta * E
+            else:
+                M[np.diag_indices(len(M))] -= theta * lost
             return M
 
-        return self._first(diagonal, less)
+        return self._first(lost, less)
 
     def _first(self, lost: NDArray[Any], less: Callable[[float], NDArray[np.float64]]) -> Matrix:
         """With the largest θ that leaves it positive definite; itself where none does. `lost`: E's diagonal"""
@@ -106,7 +127,7 @@ class ByColumns:
     weights: NDArray[np.float64]
     ridge: NDArray[np.float64]
     h: NDArray[np.float64]  # the diagonal
-    mu: float  # Q ⪰ μI
+    mu: NDArray[np.float64]  # what `ridge` is at first
     passes: int = 30  # more of them than a step is worth would be needed where Q is ill-conditioned
 
     def fallen(self, fall: NDArray[Any], gram: Gram) -> ByColumns:
@@ -114,7 +135,7 @@ class ByColumns:
         theta, h = self._first(self.a.sizes(fall))
         return replace(self, weights=self.weights - theta * fall, h=h) if theta else self
 
-    def bent(self, bend: NDArray[Any]) -> ByColumns:
+    def bent(self, bend: NDArray[Any], x: NDArray[Any]) -> ByColumns:
         """Q − θE, E = diag(bend), likewise"""
         theta, h = self._first(bend[:, 0])
         return replace(self, ridge=self.ridge - theta * bend[:, 0], h=h) if theta else self
@@ -132,8 +153,8 @@ class ByColumns:
         return v
 
     def least(self, step: NDArray[Any]) -> float:
-        """μ ‖step‖²"""
-        return self.mu * float(np.sum(step * step))
+        """⟨step, diag(μ) step⟩"""
+        return float(np.sum(self.mu * step[:, 0] ** 2))
 
     def square(self, step: NDArray[Any]) -> float:
         """⟨step, Q step⟩"""
@@ -145,10 +166,8 @@ def distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]
     """dist(u_j, ∂r1(x)_j) for every coordinate (row) j"""
     u = u - p.m * x
     if p.rows:
-        size, c = np.linalg.norm(x, axis=1), p.c[:, 0]
-        unit = np.divide(x, size[:, None], out=np.zeros_like(x), where=size[:, None] > 0)
-        away = np.linalg.norm(u - c[:, None] * unit, axis=1)
-        return np.asarray(np.where(size > 0, away, np.maximum(np.linalg.norm(u, axis=1) - c, 0.0)))
+        away, c = lengths(u - p.c * directions(x)), p.c[:, 0]
+        return np.asarray(np.where(lengths(x) > 0.0, away, np.maximum(away - c, 0.0)))
     near = np.minimum(np.maximum(u, -p.c), p.c)  # of [−c, c] to u
     away = u - np.where(x != 0.0, np.copysign(p.c, x), near)  # NaN: in u where it is in x
     held = (x >= p.high) | (x <= p.low)
@@ -164,19 +183,13 @@ def _times(Q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 
 
 def _program(
-    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int, apart: bool
+    Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
 ) -> NDArray[np.float64]:
-    """If apart, what r1 leaves alone (an intercept) is eliminated: descent would crawl along the columns' means."""
-    if len(Q) > len(x) and not p.rows:  # every entry is a coordinate of its own
-        x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)
-        return _descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
-    less = Reduced.of(Q, p) if apart else None
-    if less is None:
+    """The program, in a Q that has a row for every entry of x or is the same for every column"""
+    if len(Q) == len(x) or p.rows:
         return _descended(Q, x, u, p, tol, tiny, first)
-    x1, u1 = x[less.kept], u[less.kept] - less.share.T @ u[less.free]
-    start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (u1, x1, less.p)))
-    tol *= min(left / start, 1.0) if start > 0.0 else 1.0  # the same share of what is to do, if that is less
-    return less.joined(x, _descended(less.Q, x1, u1, less.p, tol, tiny, first), u)
+    x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)  # every entry is a coordinate of its own
+    return _descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
 
 
 def _descended(
@@ -201,6 +214,8 @@ def _descended(
             break  # it knows the distance
         if not p.rows:
             v = newton(Q, b, v, p)
+        elif len(Q) > len(x):
+            v = newton_rows(Q, b, v, p, 0.5 * tol)
         if _residual(Q, b, v, p) <= tol:
             break
     return v

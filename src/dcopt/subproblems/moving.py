@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..regularizers import Regularizer
-from .parts import Parts, entries
+from .parts import Parts, entries, lengths, radial
 
 _NEAR = 1e-5  # of an entry: how far from it r2' is seen to change
 
@@ -50,12 +50,16 @@ class Moving:
         return self.mine(self.r.subgrad(self._whole(v)))
 
     def bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
-        """r2''(v), 0 at 0, where r2 is a sum over entries (else its growth along v); None where it is 0 everywhere"""
-        if self.r.L2 == 0.0:
+        """r2''(v), 0 at 0, where r2 is a sum over entries (else its growth along v); where r is one over the norms of
+        rows, how fast the slope of r2 grows with each, (d,); None where it is 0 everywhere
+        """
+        if self.r.L2 == 0.0 or (self.p.rows and not radial(self.r)):
             return None
-        near = _NEAR * np.abs(v)
-        if not near.any():
-            return None
-        change = self.slope(v + near) - self.slope(v - near)
-        bend = np.maximum(np.divide(change, 2 * near, out=np.zeros_like(v), where=near > 0.0), 0.0)
+        if self.p.rows:
+            near, (more, less) = _NEAR * lengths(v), (lengths(self.slope(t * v)) for t in (1.0 + _NEAR, 1.0 - _NEAR))
+            change = more - less
+        else:
+            near = _NEAR * np.abs(v)
+            change = self.slope(v + near) - self.slope(v - near)
+        bend = np.maximum(np.divide(change, 2 * near, out=np.zeros_like(near), where=near > 0.0), 0.0)
         return bend if bend.any() else None

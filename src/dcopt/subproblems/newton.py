@@ -1,4 +1,4 @@
-"""Newton's method for a quadratic and an r1 over entries: the linear system of the coordinates off their kinks."""
+"""Newton's method for a quadratic and an r1 over entries or rows: the linear system of those off their kinks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrices import solve, square
-from .parts import Parts
+from .parts import Parts, directions, lengths, within
 
 _ROUNDING = 1e-14
 _ALONE = 32  # rows and columns of a matrix for which a BLAS wakes no other thread
+_SHORTER = 1.0, 0.5, 0.25, 0.125, 0.0625
 SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
 
@@ -30,6 +31,49 @@ def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, steps: i
             c, m, low, high = (part[:, i] for part in p[:4])
             out[:, i] = _newton(Q, b[:, i], x[:, i], c, m, low, high, steps)
     return out
+
+
+def newton_rows(
+    Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, tol: float, steps: int = 5
+) -> NDArray[Any]:
+    """x_S − H⁻¹ (Qx − b + c x_j/|x_j| + m x)_S, H = Q_SS + m + c/|x_j| (I − x_j x_jᵀ/|x_j|²) in each row's block
+
+    For r1 over rows, and Q with a row for every entry of x; S holds the rows that are not 0. Each step ends at the
+    first of 1, ½, ¼, … of itself where the program is less; the last one where that of S is solved to tol.
+    """
+    d, k = x.shape
+    c, m, b = p.c[:, 0], p.m.reshape(-1), b.reshape(-1)
+
+    def at(v: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """The program's value, and the slope of what is smooth in it"""
+        flat = v.reshape(-1)
+        bent = Q @ flat + m * flat
+        return float(flat @ (0.5 * bent - b) + c @ lengths(v)), bent - b
+
+    value, slope = at(x)
+    with one_thread(len(Q)):
+        for _ in range(steps):
+            size, unit = lengths(x), directions(x)
+            rows = np.flatnonzero((size > 0.0) | (c == 0.0))
+            off = (slope.reshape(d, k) + c[:, None] * unit)[rows]
+            if np.linalg.norm(off) <= tol:
+                break
+            S = within(rows, k)
+            H, j, u = square(Q, S), np.arange(len(rows)), unit[rows]
+            H[np.diag_indices(len(H))] += m[S]
+            pull = np.divide(c, size, out=np.zeros(d), where=size > 0.0)[rows, None, None]
+            H.reshape(len(rows), k, len(rows), k)[j, :, j, :] += pull * (np.eye(k) - u[:, :, None] * u[:, None, :])
+            found = solve(H, off.reshape(-1))
+            if found is None:
+                break
+            step = np.zeros((d, k))
+            step[rows] = found.reshape(-1, k)
+            ends = ((v, *at(v)) for v in (x - t * step for t in _SHORTER))
+            lower = next((end for end in ends if end[1] < value), None)
+            if lower is None:
+                break
+            x, value, slope = lower
+    return x
 
 
 def one_thread(size: int) -> Any:

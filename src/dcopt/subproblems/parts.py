@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..regularizers import L2, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
 from ..regularizers.profiled import Profiled
-from ..regularizers.units import ENTRIES, Entries, Lists
+from ..regularizers.units import ENTRIES, Entries, Lists, Rows
 from ..regularizers.weighted import Kinked
 
 
@@ -69,6 +69,30 @@ def entries(r: Regularizer, x: NDArray[Any]) -> NDArray[Any] | None:
     if not isinstance(r, Profiled) or isinstance(r.units, Lists) or (x.ndim > 1 and not isinstance(r.units, Entries)):
         return None
     return np.asarray(r.values(x))
+
+
+def radial(r: Regularizer) -> bool:
+    """Whether r is a sum of concave profiles of the norms of rows."""
+    if isinstance(r, Except):
+        return radial(r.of)
+    r = r.of if isinstance(r, Reweighted) else r
+    return isinstance(r, Profiled) and isinstance(r.units, Rows)
+
+
+def lengths(x: NDArray[Any]) -> NDArray[np.float64]:
+    """|x_j| of every row"""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", x, x)))
+
+
+def directions(x: NDArray[Any]) -> NDArray[np.float64]:
+    """x_j / |x_j| of every row, 0 at 0"""
+    size = lengths(x)[:, None]
+    return np.asarray(np.divide(x, size, out=np.zeros(x.shape), where=size > 0.0))
+
+
+def within(rows: NDArray[Any], k: int) -> NDArray[np.int64]:
+    """Where the k entries of these rows of x are in x as one column"""
+    return np.asarray((rows[:, None] * k + np.arange(k)).reshape(-1))
 
 
 def smooth(r: Regularizer) -> bool:
