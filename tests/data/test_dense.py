@@ -48,6 +48,15 @@ def test_a_gram_matrix_in_float32_is_near_and_a_sampled_one_is_a_metric() -> Non
     np.testing.assert_allclose(single, want, atol=1e-6 * want.max())
     assert single.dtype == np.float64 and np.any(single != want)
     assert np.array_equal(a.rough_gram(w, columns, 32), a.gram(w, columns))  # cheap: why not exact
+    far = X[:, columns] + 1e4 * np.array([1.0, -1.0, 0.0, 3.0, 0.0])  # a variance of 1 beside 10⁸
+    exact = np.cov(X[:, columns].T, aweights=w, bias=True)
+    gram = DenseRows(far).gram(w, np.arange(5), np.float32)
+    mean = w @ far / w.sum()
+    np.testing.assert_allclose(gram / w.sum() - np.outer(mean, mean), exact, atol=1e-5)
+    np.testing.assert_allclose(gram, DenseRows(far).gram(w, np.arange(5)), rtol=1e-7, atol=1e-2)
+    signed = w - 1.0
+    pair = (DenseRows(far).gram(signed, np.arange(5), dtype) for dtype in (np.float32, np.float64))
+    np.testing.assert_allclose(*pair, rtol=1e-6, atol=1e-2)
     X, every = rng.normal(size=(20_000, 90)), np.arange(90)
     a = DenseRows(X)
     for weights, full, per in ((None, X.T @ X, 16), (w, (X.T * w) @ X, 32)):

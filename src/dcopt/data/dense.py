@@ -13,6 +13,7 @@ from ..xp import Array
 
 _CACHE = 2**22  # bytes of rows that are read from memory once for all that is done with them
 _CHEAP = 2**26  # multiplications: some milliseconds
+_SOME, _FAR = 256, 4.0  # rows that tell where a column is, and deviations from 0 that are far
 _BLOCK = 2048  # rows at least whose Gram matrix is made at once: it has to be added to the others
 # BLAS may compute with what lies behind a short row and set a flag for it; a NaN in a result is found where it matters
 _quiet = np.errstate(invalid="ignore", over="ignore")
@@ -97,13 +98,14 @@ class DenseRows:
         begin = np.arange(len(columns)) * n
         return begin, begin + n, np.tile(np.arange(n, dtype=np.int32), len(columns)), values
 
-    def gram(
-        self, weights: Array | None, columns: Array, dtype: Any = np.float64, centre: Array | None = None
-    ) -> Array:
-        """Σ_i w_i a_i a_iᵀ over the given columns, or of a_i − centre; in float32 the products of a block are, not
-        their sum.
+    def gram(self, weights: Array | None, columns: Array, dtype: Any = np.float64) -> Array:
+        """Σ_i w_i a_i a_iᵀ over the given columns; in float32 the products of a block are, not their sum.
+
+        Those of a_i − m, with m near the means of columns that are far from 0, of which float32 would lose the rest:
+        Σ w (a − m)(a − m)ᵀ + m sᵀ + s mᵀ + (Σ w) m mᵀ, s = Σ w (a − m).
         """
-        k = len(columns)
+        k, m = len(columns), None if dtype == np.float64 else self._means(columns)
+        side, mass = np.zeros(k), 0.0
         total, whole = np.zeros((k, k)), k == self.shape[1]
         root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
         most = 0.0 if dtype == np.float64 else float(self._norms2.max() * (1.0 if root is None else root.max() ** 2))
@@ -113,14 +115,24 @@ class DenseRows:
             if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
                 rows = block.start + np.flatnonzero(weights[rows])  # the others add nothing
             some = self.a[rows] if whole else self.a[rows].take(columns, axis=1)
-            if centre is not None:
-                some = some - centre
+            if m is not None:
+                some = some - m
+                w = np.ones(len(some)) if weights is None else weights[rows]
+                side, mass = side + w @ some, mass + float(np.sum(w))
             if root is not None:
                 some = some * root[rows, None]
             some = np.asarray(some if unit == 1.0 else some / unit, dtype)
             # the product of a matrix with its own transpose takes half of the time of any other
             total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
-        return total if unit == 1.0 else total * unit**2
+        total = total if unit == 1.0 else total * unit**2
+        return total if m is None else total + np.outer(m, side) + np.outer(side, m) + mass * np.outer(m, m)
+
+    def _means(self, columns: Array) -> Array | None:
+        """Of some rows, in the columns whose mean is more than some deviations from 0; None where there is none"""
+        some = np.asarray(self.a[:_SOME].take(columns, axis=1), np.float64)
+        mean = some.mean(axis=0)
+        far = np.abs(mean) > _FAR * some.std(axis=0)
+        return np.where(far, mean, 0.0) if far.any() else None
 
     def rough_gram(self, weights: Array | None, columns: Array, rows: int) -> Array:
         """About the same, for a metric: products in float32, of so many rows for every column, or of more where that
@@ -137,7 +149,7 @@ class DenseRows:
         kept = np.random.default_rng(0).random(n) < share
         return np.where(kept, (1.0 if weights is None else weights) / share, 0.0)
 
-    def single_gram(self, weights: Array | None, columns: Array, centre: Array | None = None) -> Array:
+    def single_gram(self, weights: Array | None, columns: Array) -> Array:
         """As `gram`, in float32 where it is not cheap."""
         cheap = self.shape[0] * len(columns) ** 2 <= _CHEAP
-        return self.gram(weights, columns, np.float64 if cheap else np.float32, centre)
+        return self.gram(weights, columns, np.float64 if cheap else np.float32)

@@ -103,20 +103,14 @@ class WithIntercept:
         return self.a.rough_weights(weights, k, rows)  # type: ignore[attr-defined]
 
     def single_gram(self, weights: Array | None, columns: Array) -> Array:
-        """As `gram`, in float32 where it is not cheap, of columns without their means, which have more digits."""
-        return self._gram(self.a.single_gram, weights, columns, centred=True)  # type: ignore[attr-defined]
+        """As `gram`, in float32 where it is not cheap."""
+        return self._gram(self.a.single_gram, weights, columns)  # type: ignore[attr-defined]
 
-    def _gram(
-        self, gram: Callable[..., Array], weights: Array | None, columns: Array, centred: bool = False
-    ) -> Array:
+    def _gram(self, gram: Callable[..., Array], weights: Array | None, columns: Array) -> Array:
         n, d = self.a.shape
         inner = columns[columns < d]
         if len(inner) == len(columns):
             return gram(weights, columns)
         w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
         sums, total = np.asarray(self.a.tdot(w), np.float64)[inner, None], float(np.sum(w))
-        if centred and total > 0.0:
-            inside = gram(weights, inner, sums[:, 0] / total) + sums @ (sums.T / total)
-        else:
-            inside = gram(weights, inner)
-        return np.block([[inside, sums], [sums.T, np.full((1, 1), total)]])
+        return np.block([[gram(weights, inner), sums], [sums.T, np.full((1, 1), total)]])

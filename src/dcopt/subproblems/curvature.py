@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.intercept import WithIntercept
 from ..losses import Softmax
 from ..remembered import Seen, rough_gram
 from ..sums import LinearSum
@@ -105,7 +104,7 @@ def matrix(
         else:
             Q = softmax_curvature(f, f.loss, here.z, columns)
             _hold(Q, np.flatnonzero(alone(p)), k)
-    less = Reduced.of(Q, p) if _has_digits(f, p) else None
+    less = Reduced.of(Q, p)
     h = np.array(np.diagonal(Q))
     if less is not None:  # what columns far from 0 have in common is not theirs
         h[less.kept] = np.diagonal(less.Q)
@@ -128,7 +127,7 @@ def by_columns(f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts, sha
         return None
     if f.grams is not None and len(columns) <= SMALL:
         return None
-    if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any() and _has_digits(f, p):
+    if hasattr(a, "rough_gram") and len(columns) <= _CENTRED and alone(p).any():
         return None
     bend = curved(f, f.loss.bend(z, f.labels))
     some, weights = Columns(*a.columns(columns)), np.asarray(bend / f.n, np.float64)
@@ -166,13 +165,3 @@ def _ridge(h: NDArray[np.float64], share: float, k: int = 1) -> NDArray[np.float
 def _flat(f: LinearSum, bend: NDArray[np.float64]) -> float:
     """How many times more of the diagonal the ridge takes where f is flat: a share of what its curvature is at most"""
     return max(1.0, _FLAT * max(map(abs, f.loss.curvature)) / max(float(np.mean(bend)), 1e-300))
-
-
-def _has_digits(f: LinearSum, p: Parts) -> bool:
-    """Whether what is left of Q without the coordinates that r1 leaves alone has digits: of the intercept's own, or
-    where no product of Q is in float32
-    """
-    if not hasattr(f.a, "rough_gram") or (f.grams is not None and f.grams.exact):
-        return True
-    left = alone(p)
-    return isinstance(f.a, WithIntercept) and bool(left[-1]) and int(left.sum()) == 1
