@@ -208,6 +208,14 @@ class LinearSum:
         return norms if self.weights is None else norms * self.weights
 
     @cached_property
+    def widths(self) -> Array | None:
+        """(1/N) Σ_i w_i a_ij² of every column j; None if the matrix does not show its entries"""
+        from .data.entries import column_sizes
+
+        sizes = column_sizes(self.a, self.weights)
+        return None if sizes is None else sizes / self.n
+
+    @cached_property
     def bound(self) -> float:
         """sup|φ''| (1/N) Σ w_i ‖a_i‖² / d: the mean of the diagonal of a matrix that majorizes ∇²f everywhere."""
         low, high = self.loss.curvature

@@ -54,6 +54,9 @@ def test_a_gram_matrix_in_float32_is_near_and_a_sampled_one_is_a_metric() -> Non
     mean = w @ far / w.sum()
     np.testing.assert_allclose(gram / w.sum() - np.outer(mean, mean), exact, atol=1e-5)
     np.testing.assert_allclose(gram, DenseRows(far).gram(w, np.arange(5)), rtol=1e-7, atol=1e-2)
+    first = np.where(np.arange(20_000)[:, None] < 300, 1e6, X[:, columns])  # rows unlike the others, without weight
+    gram = DenseRows(first).gram(np.where(np.arange(20_000) < 300, 0.0, w), np.arange(5), np.float32)
+    np.testing.assert_allclose(gram, (X[300:, columns].T * w[300:]) @ X[300:, columns], atol=1e-6 * want.max())
     signed = w - 1.0
     pair = (DenseRows(far).gram(signed, np.arange(5), dtype) for dtype in (np.float32, np.float64))
     np.testing.assert_allclose(*pair, rtol=1e-6, atol=1e-2)

@@ -214,7 +214,7 @@ def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
         t = 1e-4
         bend = np.sum(v * (f.all().grad(x + t * v) - f.all().grad(x - t * v))) / (2 * t)
         np.testing.assert_allclose(v.ravel() @ Q @ v.ravel(), bend, rtol=1e-6)
-    few = Local(P, most_full=10)  # too large for that: the bound, one metric for all classes
+    few = Local(P, most_full=10)  # too large for that: by columns, or, where A shows none, a bound for all classes
     bound = matrix(f, f.recent.look(x), np.arange(5), parts(P.r, (5, 3)), 1e-4, most=10).Q
     assert bound.shape == (5, 5)
     assert np.linalg.eigvalsh(np.kron(bound, np.eye(3)) - Q).min() > -1e-12
@@ -225,7 +225,7 @@ def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
         assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-8
         steps = res.steps if solver is few else None
         fast = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=400).steps
-        assert steps is None or fast < steps
+        assert steps is None or fast <= steps <= fast + 3
 
 
 @pytest.mark.parametrize("method", ["dca-local", "dca-nested"])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine
 
 import dcopt
 from dcopt.regularizers import L1, MCP, SCAD, ElasticNet, Except, Exponential, Regularizer
 from dcopt.subproblems.cd import Reduced
-from dcopt.subproblems.curvature import matrix
-from dcopt.subproblems.metrics import Matrix, distances
+from dcopt.subproblems.curvature import by_columns, matrix
+from dcopt.subproblems.local import Local
+from dcopt.subproblems.metrics import ByClasses, Matrix, distances
 from dcopt.subproblems.moving import Moving
 from dcopt.subproblems.newton import newton_rows
 from dcopt.subproblems.parts import Parts, lengths, parts
@@ -178,6 +181,49 @@ def test_columns_of_any_scale_are_no_harder(loss: str, intercept: bool) -> None:
     assert steps[1] <= steps[0] + 6
 
 
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+@pytest.mark.parametrize("shift", [1e2, 1e4])
+def test_unpenalised_features_far_from_zero_are_no_harder(loss: str, shift: float) -> None:
+    """They and the intercept are eliminated one after the other: what is left of each has its digits."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=200) > 0.0, 1, -1)
+    if loss == "softmax":
+        y = np.argmax(X @ rng.normal(size=(6, 3)) + rng.gumbel(size=(200, 3)), axis=1)
+    r = L1(lam=0.01, weights=np.r_[0.0, np.ones(5)])
+    ends = []
+    for A in (X, X + shift):
+        P = dcopt.erm(A, y, loss, r, intercept=True)
+        res = dcopt.solve(P, "dca-local", tol=1e-5, measure="criticality", passes=30)
+        assert res.status.name == "CONVERGED"
+        ends.append(res.certificate.F)
+    assert ends[1] == pytest.approx(ends[0], rel=1e-7)
+
+
+@pytest.mark.parametrize("groups", [None, "rows"])
+def test_a_start_where_softmax_is_flat_is_left(groups: Any) -> None:
+    """All curvature there is 1e-90 or rounding: the ridge is of what it may be at most, column by column."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 10))
+    y = np.argmax(X @ rng.normal(size=(10, 4)) + rng.gumbel(size=(200, 4)), axis=1)
+    P = dcopt.erm(X, y, "softmax", L1(lam=0.02, groups=groups), intercept=True)
+    for seed in range(3):
+        x0 = 1e3 * np.random.default_rng(seed).normal(size=P.shape)
+        res = dcopt.solve(P, "dca-local", tol=1e-4, measure="criticality", passes=600, x0=x0)
+        assert res.status.name == "CONVERGED"
+
+
+def test_one_large_column_does_not_hold_small_ones_back() -> None:
+    """1e14 times larger in square, and not penalised: the others still have a ridge of their own."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 6)) * np.logspace(-2, 2, 6)
+    y = np.where(X @ (1.0 / np.logspace(-2, 2, 6)) + rng.logistic(size=200) > 0.0, 1, -1)
+    A = np.column_stack((2e5 + 1e3 * rng.normal(size=200), X))
+    P = dcopt.erm(csr_array(A), y, "logistic", L1(lam=1e-4, weights=np.r_[0.0, np.ones(6)]))
+    res = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality", passes=60)
+    assert res.status.name == "CONVERGED"
+
+
 def test_an_intercept_is_left_out_of_every_program_or_of_none() -> None:
     """Which rows are eliminated is decided by r1 and not by a slope c − |w_j| that rounding makes 0 or 1e-17."""
     Q, x, u, p = program(4, 3, 0, 1)
@@ -186,6 +232,52 @@ def test_an_intercept_is_left_out_of_every_program_or_of_none() -> None:
     a = metric.program(x, u, few, 1e-3)
     b = metric.program(x, u, few._replace(c=np.maximum(few.c, 1e-17 * (few.c == 0.0) * (p.c > 0.0))), 1e-3)
     np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "intercept"])
+@pytest.mark.parametrize("r", [L1(lam=0.02, groups="rows"), L1(lam=0.02), MCP(lam=0.2, groups="rows")])
+def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str) -> None:
+    """The same metric, bent or not, and the same program, with nothing of the size of Q."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 9)) * (rng.random((120, 9)) < 0.5)
+    y = np.argmax(X[:, :4] + rng.gumbel(size=(120, 4)), axis=1)
+    A, weights = X if kind == "dense" else csr_array(X), rng.uniform(0.5, 2.0, 120)
+    P: Any = dcopt.erm(A, y, "softmax", r, intercept=kind == "intercept", sample_weight=weights)
+    x = 0.3 * rng.normal(size=P.shape) * (rng.random((P.shape[0], 1)) < 0.6)
+    seen, columns, p = P.f.recent.look(x), np.arange(P.shape[0]), parts(P.r, P.shape)
+    columns_of = by_columns(P.f, seen.z, columns, p, 1e-2, most=10)
+    assert isinstance(columns_of, ByClasses) and by_columns(P.f, seen.z, columns, p, 1e-2) is None
+    whole = matrix(P.f, seen, columns, p, 0.0, most=10**4)
+    own = np.kron(np.diag(columns_of.mu), np.eye(4))  # the ridges differ
+    u = -np.asarray(P.f.all().grad(x))
+    bends = None if r.L2 == 0.0 else Moving(P.r, x, columns, p, x.shape).bend(x)
+    metric, full = columns_of, Matrix(whole.Q + own, np.zeros(len(own)))
+    if bends is not None:
+        metric, full = metric.bent(0.01 * bends, x), full.bent(0.01 * bends, x)
+        assert metric is not columns_of
+    step = rng.normal(size=x.shape)
+    if kind == "intercept":
+        step -= step.mean(axis=1, keepdims=True)  # along the others f is flat, and the matrix holds the intercepts
+    assert metric.square(step) == pytest.approx(full.square(step), rel=1e-9)
+    assert columns_of.least(step) == pytest.approx(float(step.ravel() @ own @ step.ravel()))
+    one, two = replace(metric, passes=10**5).program(x, u, p, 1e-12), full.program(x, u, p, 1e-12)
+    np.testing.assert_allclose(one, two, atol=1e-6)
+    assert np.any(one != x)
+
+
+@pytest.mark.parametrize("groups", [None, "rows"])
+@pytest.mark.parametrize("r", [L1, MCP, SCAD], ids=["l1", "mcp", "scad"])
+def test_many_classes_end_by_columns_where_the_matrix_ends(r: Any, groups: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    P = dcopt.erm(X, y, "softmax", r(lam=0.05, groups=groups), intercept=True)
+    local, ends = dcopt.METHODS["dca-local"], []
+    for most in (2048, 10):
+        method = replace(local, name="m", subsolver=lambda P, most=most: Local(P, most_full=most))
+        res = dcopt.solve(P, method, tol=1e-6, measure="criticality", passes=400, x0=np.zeros(P.shape))
+        assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
+        ends.append(res.certificate.F)
+    assert ends[1] == pytest.approx(ends[0], rel=1e-6) if r is L1 else 0.5 < ends[1] / ends[0] < 1.5
 
 
 def test_except_is_radial_too() -> None:

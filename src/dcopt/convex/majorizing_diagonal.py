@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..constants import largest_eigenvalue
-from ..data.csr import CsrRows
-from ..data.dense import DenseRows
-from ..data.intercept import WithIntercept
+from ..data.entries import in_blocks
 from ..data.rows import RowMatrix
 from ..errors import CannotSolve
 from ..sums import LinearSum
@@ -18,7 +16,6 @@ from ..xp import Array
 from .diagonal import Diagonal
 from .majorizer import Majorizer
 
-_BLOCK = 4096  # rows at once
 _UP = 1.0 + 1e-9  # more than rounding took away
 _UNEVEN = 30.0  # on a9a, w8a and mushrooms 30 and 100 are about as good, 10 and 1000 worse
 
@@ -39,7 +36,7 @@ class MajorizingDiagonal(Majorizer, Diagonal):
 
     def spread(self, a: RowMatrix, weights: Array) -> float:
         """By Lanczos on the rows b_i with b_ij = a_ij / √m_j, of which none is formed: |a_i|² = ‖b_i‖²."""
-        size2 = np.concatenate([entrywise(a.take(rows), np.square).dot(1.0 / self.m) for rows in _blocks(a)])
+        size2 = np.concatenate([squares.dot(1.0 / self.m) for _, squares in _shown(a, np.square)])
         b = _Scaled(a, 1.0 / np.sqrt(self.m))
         return largest_eigenvalue(b, weights * weights * size2 / a.shape[0])  # type: ignore[arg-type]  # b has dot, tdot
 
@@ -75,8 +72,7 @@ def majorizing_diagonal(f: LinearSum) -> MajorizingDiagonal:
     n, d = f.a.shape
     low, high = f.loss.curvature
     sums, ones = np.zeros(d), np.ones(d)
-    for rows in _blocks(f.a):
-        part = entrywise(f.a.take(rows), np.abs)
+    for rows, part in _shown(f.a, np.abs):
         length = part.dot(ones)
         sums += part.tdot(length if f.weights is None else length * np.asarray(f.weights[rows], np.float64))
     m = max(high, -low) / n * sums * _UP
@@ -84,17 +80,8 @@ def majorizing_diagonal(f: LinearSum) -> MajorizingDiagonal:
     return MajorizingDiagonal(np.maximum(np.where(m > 0.0, m, least), float(np.finfo(f.dtype).tiny) ** 0.5))
 
 
-def entrywise(a: RowMatrix, function: Callable[[Array], Array]) -> RowMatrix:
-    """The matrix of function(a_ij), for functions that leave 0 and 1 as they are."""
-    if isinstance(a, WithIntercept):
-        return WithIntercept(entrywise(a.a, function))
-    if isinstance(a, CsrRows):
-        return CsrRows(a.indptr, a.indices, function(a.data), a.d)
-    if isinstance(a, DenseRows):
-        return DenseRows(function(a.a))
-    raise CannotSolve('decomposition="diagonal"', f"{type(a).__name__} does not show its entries", "scalar")
-
-
-def _blocks(a: RowMatrix) -> Iterator[Array]:
-    for start in range(0, a.shape[0], _BLOCK):
-        yield np.arange(start, min(start + _BLOCK, a.shape[0]))
+def _shown(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tuple[Array, RowMatrix]]:
+    blocks = in_blocks(a, function)
+    if blocks is None:
+        raise CannotSolve('decomposition="diagonal"', f"{type(a).__name__} does not show its entries", "scalar")
+    return blocks

@@ -104,7 +104,7 @@ class DenseRows:
         Those of a_i − m, with m near the means of columns that are far from 0, of which float32 would lose the rest:
         Σ w (a − m)(a − m)ᵀ + m sᵀ + s mᵀ + (Σ w) m mᵀ, s = Σ w (a − m).
         """
-        k, m = len(columns), None if dtype == np.float64 else self._means(columns)
+        k, m = len(columns), None if dtype == np.float64 else self._means(weights, columns)
         side, mass = np.zeros(k), 0.0
         total, whole = np.zeros((k, k)), k == self.shape[1]
         root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
@@ -127,11 +127,16 @@ class DenseRows:
         total = total if unit == 1.0 else total * unit**2
         return total if m is None else total + np.outer(m, side) + np.outer(side, m) + mass * np.outer(m, m)
 
-    def _means(self, columns: Array) -> Array | None:
+    def _means(self, weights: Array | None, columns: Array) -> Array | None:
         """Of some rows, in the columns whose mean is more than some deviations from 0; None where there is none"""
-        some = np.asarray(self.a[:_SOME].take(columns, axis=1), np.float64)
-        mean = some.mean(axis=0)
-        far = np.abs(mean) > _FAR * some.std(axis=0)
+        rows = np.arange(self.shape[0]) if weights is None else np.flatnonzero(weights)
+        rows = rows[:: max(len(rows) // _SOME, 1)]
+        w = np.ones(len(rows)) if weights is None else np.abs(weights[rows])
+        if not w.any():
+            return None
+        some = np.asarray(self.a[rows].take(columns, axis=1), np.float64)
+        mean = w @ some / w.sum()
+        far = np.abs(mean) > _FAR * np.sqrt(w @ (some - mean) ** 2 / w.sum())
         return np.where(far, mean, 0.0) if far.any() else None
 
     def rough_gram(self, weights: Array | None, columns: Array, rows: int) -> Array:

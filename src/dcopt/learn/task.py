@@ -26,7 +26,7 @@ from .choice import SEARCHES, Choice
 
 _NO_PENALTY = Zero()
 _MORE = (Status.BUDGET, Status.STALLED, Status.SUBPROBLEM, Status.DIVERGED)  # then another method may get further
-_SHARE = 0.25  # of the passes that are left, for a method after which there is another
+_SHARE = 0.5  # of the passes that are left, for a method after which there is another
 
 
 @dataclass(eq=False)

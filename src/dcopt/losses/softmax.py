@@ -58,9 +58,13 @@ class Softmax(Loss):
         q = _over(xp.maximum, xp.max, _probabilities(xp, z))[..., 0]
         return q * xp.clip(2.0 * (1.0 - q), 0.0, 1.0)
 
+    def chances(self, z: Array) -> Array:
+        """p, one number for every class"""
+        return _probabilities(namespace(z), z)
+
     def crosses(self, z: Array) -> Iterator[tuple[int, int, Array]]:
         """i, j and ∂²ϕ/∂zᵢ∂zⱼ = pᵢ ([i = j] − pⱼ) for j ≤ i < c − 1: with the last class each row of it sums to 0"""
-        p = _probabilities(namespace(z), z)
+        p = self.chances(z)
         for i in range(p.shape[-1] - 1):
             for j in range(i + 1):
                 yield i, j, p[..., i] * ((i == j) - p[..., j])

@@ -18,6 +18,7 @@ from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .newton import SMALL, newton
 from .parts import Parts, parts, separable, within
 
+_SINGULAR = 1e-6  # of its length: what is left of a column that the others span
 _FIRST = 32  # passes before the gradient is computed afresh
 
 
@@ -118,12 +119,18 @@ class Reduced:
         few = p.at(kept)
         if len(Q) > len(left):  # a row for every entry
             free, kept = (within(rows, len(Q) // len(left)) for rows in (free, kept))
+        free = free[::-1]  # an intercept first: the others without their means keep their digits
+        whole = square(Q, free)
         try:
-            inverse = np.linalg.inv(square(Q, free))
+            L = np.linalg.cholesky(whole)
         except np.linalg.LinAlgError:
             return None
-        share = inverse @ Q[np.ix_(free, kept)]
-        small = np.ascontiguousarray(square(Q, kept) - Q[np.ix_(kept, free)] @ share)
+        if not np.all(np.diagonal(L) > _SINGULAR * np.sqrt(np.diagonal(whole))):
+            return None
+        root = np.linalg.inv(L)
+        across = root @ Q[np.ix_(free, kept)]
+        small = np.ascontiguousarray(square(Q, kept) - across.T @ across)
+        inverse, share = root.T @ root, root.T @ across
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
         small.flags.writeable = False  # the type that is compiled
@@ -197,6 +204,15 @@ def column_kernels() -> Any:
 
         column_kernels.make_ready()
     return column_kernels
+
+
+@cache
+def class_kernels() -> Any:
+    """Those for several classes."""
+    kernels = column_kernels()
+    with off_the_clock():
+        kernels.classes_ready()
+    return kernels
 
 
 @cache

@@ -135,6 +135,113 @@ def descend_columns(
     return done
 
 
+@compiled
+def times_classes(
+    begin: NDArray[Any], end: NDArray[Any], rows: NDArray[Any], values: NDArray[Any], v: NDArray[Any], n: int
+) -> NDArray[Any]:
+    """A v, v (d, k)"""
+    d, k = v.shape
+    out = np.zeros((n, k))
+    for j in range(d):
+        if np.any(v[j] != 0.0):
+            for e in range(begin[j], end[j]):
+                i = np.uint64(rows[e])
+                for o in range(k):
+                    out[i, o] += v[j, o] * values[e]
+    return out
+
+
+@compiled
+def descend_classes(
+    begin: NDArray[Any],
+    end: NDArray[Any],
+    rows: NDArray[Any],
+    values: NDArray[Any],
+    weights: NDArray[Any],
+    p: NDArray[Any],
+    h: NDArray[Any],
+    ridge: NDArray[Any],
+    bend: NDArray[Any],
+    unit: NDArray[Any],
+    x: NDArray[Any],
+    u: NDArray[Any],
+    v: NDArray[Any],
+    c: NDArray[Any],
+    m: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    by_rows: bool,
+    passes: int,
+    tol: float,
+) -> int:
+    """The same for k classes: w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩, z_i = ⟨a_i, v − x⟩, in the place of squares, and
+    bend_j ⟨unit_j, v_j − x_j⟩² taken off.
+
+    All classes of a column move at once, to the minimizer of a model whose curvature h is above theirs.
+    """
+    d, k = v.shape
+    s = np.zeros(p.shape)  # w_i (diag p_i − p_i p_iᵀ) z_i
+    active = np.ones(d, np.bool_)
+    g, step = np.empty(k), np.empty(k)
+    whole = True
+    last, done = 0.0, 0
+    while done < passes:
+        done += 1
+        most, total = 0.0, 0.0
+        for j in range(d):
+            if not (whole or active[j]):
+                continue
+            bent = 0.0
+            if bend[j] != 0.0:
+                for o in range(k):
+                    bent += unit[j, o] * (v[j, o] - x[j, o])
+            for o in range(k):
+                g[o] = ridge[j] * (v[j, o] - x[j, o]) - u[j, o] - bend[j] * bent * unit[j, o]
+            for e in range(begin[j], end[j]):
+                i, a = np.uint64(rows[e]), values[e]
+                for o in range(k):
+                    g[o] += a * s[i, o]
+            share, size = 1.0, 0.0
+            if by_rows:
+                for o in range(k):
+                    size += (h[j] * v[j, o] - g[o]) ** 2
+                size = math.sqrt(size)
+                share = max(1.0 - c[j, 0] / size, 0.0) / (h[j] + m[j, 0]) if size > 0.0 else 0.0
+            moved = 0.0
+            for o in range(k):
+                z = h[j] * v[j, o] - g[o]
+                new = share * z
+                if not by_rows:
+                    new = best_entry(h[j], z, v[j, o], c[j, o], m[j, o], low[j, o], high[j, o])
+                step[o] = new - v[j, o]
+                moved += step[o] * step[o]
+                v[j, o] = new
+            if moved != 0.0:
+                for e in range(begin[j], end[j]):
+                    i = np.uint64(rows[e])
+                    mean = 0.0
+                    for o in range(k):
+                        mean += p[i, o] * step[o]
+                    by = weights[i] * values[e]
+                    for o in range(k):
+                        s[i, o] += by * p[i, o] * (step[o] - mean)
+                off = math.sqrt(moved) * (h[j] + m[j, 0])
+                most = max(most, off)
+                total += off * off
+            if whole:
+                active[j] = moved != 0.0
+        if not math.isfinite(total):
+            break
+        if whole:
+            if math.sqrt(total) <= tol:
+                break
+            last = most
+            whole = False
+        elif most <= SETTLE * last:
+            whole = True
+    return done
+
+
 def make_ready() -> None:
     """Compile or load, on a problem of one number, before any clock runs."""
     one, col = np.ones(1), np.ones((1, 1))
@@ -143,3 +250,12 @@ def make_ready() -> None:
         sizes(*a, one)
         times(*a, one, 1)
         descend_columns(*a, one, one, one, col, col, col.copy(), col, col, col, col, 1, 0.0)
+
+
+def classes_ready() -> None:
+    """The same for several classes."""
+    one, col = np.ones(1), np.ones((1, 2))
+    a = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int32), one
+    with one_process_at_a_time():
+        times_classes(*a, col, 1)
+        descend_classes(*a, one, col, one, one, one, col, col, col, col.copy(), col, col, col, col, True, 1, 0.0)

@@ -12,13 +12,14 @@ from ..remembered import Seen, rough_gram
 from ..sums import LinearSum
 from ..xp import Array
 from .cd import Reduced, alone
-from .metrics import ByColumns, Columns, Matrix, Metric
+from .metrics import ByClasses, ByColumns, Columns, Matrix, Metric
 from .newton import SMALL
 from .parts import Parts
 
 _ALONE = 1.01  # times as long as a step in some columns is one that hardly leaves them
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
-_LITTLE = 1e-6  # of the mean of the diagonal: the least that a column counts for
+_LITTLE, _NONE = 1e-6, 1e-16  # of the mean of the diagonal: a small column, or one without curvature; and none at all
+_COPIED = 2**24  # entries of dense columns, 192 MB: more of them are left where they are
 _CENTRED = 512  # full columns, of which descent would crawl along the means
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
 
@@ -92,13 +93,12 @@ def matrix(
 
     Before: the point before the last step and ∇f there, from which Q learns where it is rough and does not change.
     """
-    k, flat = f.classes[0] if f.classes else 1, 1.0
+    k, bend = f.classes[0] if f.classes else 1, None
     if f.grams is not None:
         Q = np.asarray(f.grams.on(columns))
         Q = Q if before is None else learned(Q, here, before, columns)
     else:
         bend = curved(f, f.loss.bend(here.z, f.labels))
-        flat = _flat(f, bend)
         if not isinstance(f.loss, Softmax) or len(columns) * k > most:
             Q = np.asarray(rough_gram(f.a)(bend, columns) / f.n, np.float64)
         else:
@@ -108,7 +108,8 @@ def matrix(
     h = np.array(np.diagonal(Q))
     if less is not None:  # what columns far from 0 have in common is not theirs
         h[less.kept] = np.diagonal(less.Q)
-    mu = _ridge(h, share * flat, len(Q) // len(columns))
+        h[less.free] = np.clip(1.0 / np.diagonal(less.inverse), 0.0, h[less.free])  # nor those of F among themselves
+    mu = share * _scale(f, columns, h, bend, less is not None)
     if less is None:
         Q[np.diag_indices(len(Q))] += mu
     else:
@@ -116,14 +117,21 @@ def matrix(
     return Matrix(Q, mu, tiny, f.grams is not None, less)
 
 
-def by_columns(f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts, share: float) -> ByColumns | None:
+def by_columns(
+    f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts, share: float, most: int = 2048
+) -> ByColumns | ByClasses | None:
     """The same where a pass over the stored entries of these columns costs less than one over their Gram matrix.
 
-    A small one that is the same everywhere is worth more: it leads to the end at once (`Model.end`); so is one from
-    which an intercept can be eliminated.
+    Of several classes where Q, dk × dk, would be wider than `most`. A small one that is the same everywhere is worth
+    more: it leads to the end at once (`Model.end`); so is one from which an intercept can be eliminated.
     """
     a: Any = f.a
-    if p.rows or f.classes or not hasattr(a, "columns") or len(columns) ** 2 < 2 * a.count(columns):
+    if not hasattr(a, "columns"):
+        return None
+    if isinstance(f.loss, Softmax) and len(columns) * f.classes[0] > most:
+        copied = a.count(columns) if hasattr(a, "rough_gram") else 0
+        return _by_classes(f, f.loss, z, columns, share) if copied <= _COPIED else None
+    if p.rows or f.classes or len(columns) ** 2 < 2 * a.count(columns):
         return None
     if f.grams is not None and len(columns) <= SMALL:
         return None
@@ -132,8 +140,19 @@ def by_columns(f: LinearSum, z: Array, columns: NDArray[np.int64], p: Parts, sha
     bend = curved(f, f.loss.bend(z, f.labels))
     some, weights = Columns(*a.columns(columns)), np.asarray(bend / f.n, np.float64)
     h = some.sizes(weights)
-    mu = _ridge(h, share * _flat(f, bend))
+    mu = share * _scale(f, columns, h, bend)
     return ByColumns(some, weights, mu, h + mu, mu)
+
+
+def _by_classes(f: LinearSum, loss: Softmax, z: Array, columns: NDArray[np.int64], share: float) -> ByClasses:
+    """∇²f + μR, and above the curvature of each column Σ w λ(p) a_ij²/N + μ_j, λ(p) above that of diag p − ppᵀ"""
+    some, bend = Columns(*f.a.columns(columns)), curved(f, loss.bend(z, f.labels))  # type: ignore[attr-defined]
+    weights = np.full(f.n, 1.0 / f.n) if f.weights is None else np.asarray(f.weights / f.n, np.float64)
+    h = some.sizes(bend / f.n)
+    mu = share * _scale(f, columns, h, bend)
+    chances = np.ascontiguousarray(loss.chances(z), np.float64)
+    none = np.zeros((len(columns), f.classes[0]))
+    return ByClasses(some, weights, chances, h + mu, mu, np.zeros(len(columns)), none)
 
 
 def fallen(Q: Metric, f: LinearSum, z: Array, columns: NDArray[np.int64]) -> Metric:
@@ -153,15 +172,31 @@ def _hold(Q: NDArray[np.float64], rows: NDArray[Any], k: int) -> None:
         block += np.trace(block) / k**2
 
 
-def _ridge(h: NDArray[np.float64], share: float, k: int = 1) -> NDArray[np.float64]:
-    """The diagonal of μR, a share of Q's, h: columns of any scale are as those of length 1
+def _scale(
+    f: LinearSum, columns: NDArray[np.int64], h: NDArray[Any], bend: NDArray[Any] | None, centred: bool = False
+) -> NDArray[np.float64]:
+    """R's diagonal: Q's own, h, so that columns of any scale are as those of length 1.
 
-    The same for all of k classes: where ∇f sums to 0 over them, so does a step.
+    At least 1e-3 of what h is at most where f is flat, its mean curvature w|φ''| being less than that, and in columns
+    with next to no curvature. The same for all of k classes: where ∇f sums to 0 over them, so does a step.
     """
-    h = np.repeat(h.reshape(-1, k).mean(axis=1), k)
-    return np.asarray(share * np.maximum(h, max(_LITTLE * float(np.mean(h)), 1e-300)))
+    k, most = len(h) // len(columns), max(map(abs, f.loss.curvature))
+    h = h.reshape(-1, k).mean(axis=1)
+    middle = float(np.mean(h))
+    flat = bend is not None and float(np.mean(bend)) < _FLAT * most
+    thin = np.full(len(h), True) if flat else h <= _LITTLE * middle
+    if thin.any():
+        h = np.where(thin, np.maximum(h, _FLAT * most * _spread(f, columns, centred)), h)
+        h = np.maximum(h, max(_NONE * middle, 1e-300))  # a column of zeros
+    return np.repeat(h, k)
 
 
-def _flat(f: LinearSum, bend: NDArray[np.float64]) -> float:
-    """How many times more of the diagonal the ridge takes where f is flat: a share of what its curvature is at most"""
-    return max(1.0, _FLAT * max(map(abs, f.loss.curvature)) / max(float(np.mean(bend)), 1e-300))
+def _spread(f: LinearSum, columns: NDArray[np.int64], centred: bool) -> NDArray[np.float64]:
+    """(1/N) Σ w a_ij², if centred without the squares of the means; for all the same where entries are not shown"""
+    if f.widths is None:
+        return np.full(len(columns), float(np.mean(f.sizes)) / f.shape[0])
+    widths = np.asarray(f.widths[columns], np.float64)
+    if not centred:
+        return widths
+    means = f.a.tdot(np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64))[columns] / f.n
+    return np.asarray(np.maximum(widths - means**2, 0.0))

@@ -25,7 +25,7 @@ from .base import FREE, Inner, nowhere
 from .cd import alone
 from .curvature import by_columns, cheap, fallen, matrix
 from .held import TAUS, Held, Walks
-from .metrics import TINY, ByColumns, Matrix, Metric, distances
+from .metrics import TINY, Matrix, Metric, distances
 from .model import Model
 from .moving import Moving
 from .newton import SMALL
@@ -136,7 +136,7 @@ class Local:
         # Q is the curvature of f everywhere, to more than float32 can tell
         exact = f.grams is not None and (f.grams.exact or not rough) and warm.dtype == np.float64
         ridge = self.ridge * (_EXACT if exact else max(near, _ROUGH) if rough else near)
-        sparse = None if search else by_columns(f, here.z, columns, own.p, self.ridge)
+        sparse = None if search else by_columns(f, here.z, columns, own.p, self.ridge, self.most_full)
         before = None if exact or f.grams is None or not f.grams.learns else f.recent.way_to(warm)
         Q = sparse or matrix(f, here, columns, own.p, ridge, before, self.most_full, self._tiny)
         B = fallen(Q, f, here.z, columns) if (sees_all or search) and not p.rows else Q
@@ -167,7 +167,7 @@ class Local:
         looks, cost = 0, FREE
         for step, fall, found in islice(trials, self.trials):
             cost = cost.plus(found)
-            if fall == np.inf:
+            if not (fall < np.inf and np.isfinite(step).all()):
                 continue
             looks, cost = looks + 1, cost.plus(Cost(f.n, f.n))
             v = x.copy()
@@ -214,7 +214,7 @@ class Local:
         while True:
             yield Trial(step, 0.5 * self.sigma * tau * Q.square(step))
             tau *= self.grow
-            step = step / self.grow if isinstance(Q, ByColumns) else Q.program(x, u, p, tol, tau) - x
+            step = Q.program(x, u, p, tol, tau) - x if isinstance(Q, Matrix) else step / self.grow
 
     def _epochs(self, held: Held, here: Seen, x: NDArray[Any], own: float, slack: float) -> Iterator[Trial]:
         """To the ends of epochs: m steps that fell by σ/2 τ‖·‖²_Q each fell by σ/2 τ/m ‖x_m − x‖²_Q at least.

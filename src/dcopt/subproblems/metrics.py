@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrices import positive
-from .cd import Reduced, column_kernels, kernel
+from .cd import Reduced, class_kernels, column_kernels, kernel
 from .newton import SMALL, newton, newton_rows, one_thread
 from .parts import Parts, directions, lengths
 
@@ -19,7 +19,7 @@ _THETAS, _KEPT = (1.0, 0.5, 0.25), 0.05  # shares of E that are tried, and what 
 _ROUNDS = 6  # of coordinate descent and Newton's method
 _PASSES, _MOST, _ENTRIES = 10, 100, 2**23  # of the first descent: at least, at most, entries of Q that it reads
 Gram = Callable[[NDArray[Any]], NDArray[Any]]
-Metric: TypeAlias = "Matrix | ByColumns"
+Metric: TypeAlias = "Matrix | ByColumns | ByClasses"
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +160,51 @@ class ByColumns:
         """⟨step, Q step⟩"""
         z = column_kernels().times(*self.a, step[:, 0].copy(), len(self.weights))
         return float(np.sum(self.weights * z * z) + np.sum(self.ridge * step[:, 0] ** 2))
+
+
+@dataclass(frozen=True, eq=False)
+class ByClasses:
+    """⟨v, Qv⟩ = Σ_i w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩ + Σ_j μ_j |v_j|² − Σ_j bend_j ⟨unit_j, v_j⟩², z_i = ⟨a_i, v⟩ a
+    number for each of k classes with chances p_i, as the columns of A: nothing of the size of Q is made.
+    """
+
+    a: Columns
+    weights: NDArray[np.float64]
+    p: NDArray[np.float64]
+    h: NDArray[np.float64]  # above the eigenvalues of the block of every column
+    mu: NDArray[np.float64]
+    bend: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    passes: int = 30
+
+    def bent(self, bend: NDArray[Any], x: NDArray[Any]) -> ByClasses:
+        """Q − θE, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
+        if bend.ndim > 1:
+            return self
+        theta = next((theta for theta in _THETAS if np.all(theta * bend <= (1.0 - _KEPT) * self.h)), 0.0)
+        return replace(self, bend=theta * bend, unit=directions(x)) if theta else self
+
+    def fallen(self, fall: NDArray[Any], gram: Gram) -> ByClasses:
+        """Softmax is convex"""
+        return self
+
+    def program(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent over columns"""
+        x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
+        arrays, v = (*self.a, self.weights, self.p, self.h, self.mu, self.bend, self.unit), x.copy()
+        class_kernels().descend_classes(*arrays, x, u, v, c, m, low, high, p.rows, self.passes, tol)
+        return v
+
+    def least(self, step: NDArray[Any]) -> float:
+        """Σ_j μ_j |step_j|²"""
+        return float(np.sum(self.mu[:, None] * step**2))
+
+    def square(self, step: NDArray[Any]) -> float:
+        """⟨step, Q step⟩"""
+        z = class_kernels().times_classes(*self.a, np.ascontiguousarray(step), len(self.weights))
+        spread = np.sum(self.p * z * z, axis=1) - np.sum(self.p * z, axis=1) ** 2
+        along = np.sum(self.unit * step, axis=1)
+        return float(self.weights @ spread + self.least(step) - np.sum(self.bend * along**2))
 
 
 def distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]:
