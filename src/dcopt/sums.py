@@ -216,6 +216,12 @@ class LinearSum:
         return None if sizes is None else sizes / self.n
 
     @cached_property
+    def means(self) -> Array:
+        """(1/N) Σ_i w_i a_ij of every column j"""
+        weights = np.ones(self.n) if self.weights is None else np.asarray(self.weights, np.float64)
+        return np.asarray(self.a.tdot(weights.astype(self.dtype)), np.float64) / self.n
+
+    @cached_property
     def bound(self) -> float:
         """sup|φ''| (1/N) Σ w_i ‖a_i‖² / d: the mean of the diagonal of a matrix that majorizes ∇²f everywhere."""
         low, high = self.loss.curvature

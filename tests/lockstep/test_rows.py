@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine
 
 import dcopt
+from dcopt.data.check import as_rows
 from dcopt.regularizers import L1, MCP, SCAD, ElasticNet, Except, Exponential, Regularizer
 from dcopt.subproblems.cd import Reduced
 from dcopt.subproblems.curvature import by_columns, matrix
@@ -278,6 +279,44 @@ def test_many_classes_end_by_columns_where_the_matrix_ends(r: Any, groups: Any) 
         assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
         ends.append(res.certificate.F)
     assert ends[1] == pytest.approx(ends[0], rel=1e-6) if r is L1 else 0.5 < ends[1] / ends[0] < 1.5
+
+
+def test_columns_far_from_zero_are_not_descended_on() -> None:
+    """There one metric for all classes, from which the intercepts are eliminated, is better than the right one."""
+    X, y = load_iris(return_X_y=True)
+    for A, near in ((X - X.mean(axis=0), True), (X, False)):
+        P: Any = dcopt.erm(A, y, "softmax", L1(lam=0.01, groups="rows"), intercept=True)
+        found = by_columns(P.f, np.zeros((150, 3)), np.arange(5), parts(P.r, P.shape), 1e-2, most=10)
+        assert (found is not None) == near
+
+
+class Hidden:
+    """A row matrix of one's own: no columns, no entries to be seen."""
+
+    def __init__(self, a: Any) -> None:
+        self._a, self.shape, self.dtype = a, a.shape, a.dtype
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("dot", "pair", "tdot", "norms2", "gram"):
+            raise AttributeError(name)
+        return getattr(self._a, name)
+
+    def take(self, rows: Any) -> Hidden:
+        return Hidden(self._a.take(rows))
+
+
+@pytest.mark.parametrize("k", [2, 60])
+def test_a_row_matrix_of_ones_own_needs_no_columns(k: int) -> None:
+    """Also with an intercept, and with so many classes that others go by columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(350, 45))
+    y = np.argmax(X[:, :k] if k == 2 else X @ rng.normal(size=(45, k)), axis=1)
+    y[:k] = np.arange(k)
+    ends = []
+    for a in (Hidden(as_rows(X)), X):
+        P = dcopt.erm(a, y, "logistic" if k == 2 else "softmax", L1(lam=0.01), intercept=True)
+        ends.append(dcopt.solve(P, "dca-local", passes=40, x0=np.zeros(P.shape)).certificate.F)
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6 if k == 2 else 0.1)
 
 
 def test_except_is_radial_too() -> None:

@@ -34,9 +34,14 @@ def in_blocks(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tupl
     return ((rows, entrywise(a.take(rows), function)) for rows in blocks)  # type: ignore[misc]  # of one kind
 
 
+def shows_columns(a: RowMatrix) -> bool:
+    """Whether it hands out columns, and counts their entries; with an intercept if the others do"""
+    return hasattr(a.a if isinstance(a, WithIntercept) else a, "columns")
+
+
 def column_sizes(a: RowMatrix, weights: Array | None) -> Array | None:
     """Σ_i w_i a_ij² of every column j"""
-    blocks, sizes = in_blocks(a, np.square), np.zeros(a.shape[1])
+    blocks, sizes = in_blocks(a, lambda part: np.square(part, dtype=np.float64)), np.zeros(a.shape[1])
     if blocks is None:
         return None
     for rows, part in blocks:

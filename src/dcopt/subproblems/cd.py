@@ -15,7 +15,7 @@ from ..matrices import square
 from ..regularizers import Regularizer
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, nowhere, rounding
-from .newton import SMALL, newton
+from .newton import SMALL, newton, one_thread
 from .parts import Parts, parts, separable, within
 
 _SINGULAR = 1e-6  # of its length: what is left of a column that the others span
@@ -121,15 +121,16 @@ class Reduced:
             free, kept = (within(rows, len(Q) // len(left)) for rows in (free, kept))
         free = free[::-1]  # an intercept first: the others without their means keep their digits
         whole = square(Q, free)
-        try:
-            L = np.linalg.cholesky(whole)
-        except np.linalg.LinAlgError:
-            return None
-        if not np.all(np.diagonal(L) > _SINGULAR * np.sqrt(np.diagonal(whole))):
-            return None
-        root = np.linalg.inv(L)
-        across = root @ Q[np.ix_(free, kept)]
-        small = np.ascontiguousarray(square(Q, kept) - across.T @ across)
+        with one_thread(len(Q)):
+            try:
+                L = np.linalg.cholesky(whole)
+            except np.linalg.LinAlgError:
+                return None
+            if not np.all(np.diagonal(L) > _SINGULAR * np.sqrt(np.diagonal(whole))):
+                return None
+            root = np.linalg.inv(L)
+            across = root @ Q[np.ix_(free, kept)]
+            small = np.ascontiguousarray(square(Q, kept) - across.T @ across)
         inverse, share = root.T @ root, root.T @ across
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None

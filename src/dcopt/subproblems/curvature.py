@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.entries import shows_columns
 from ..losses import Softmax
 from ..remembered import Seen, rough_gram
 from ..sums import LinearSum
@@ -19,6 +20,8 @@ from .parts import Parts
 _ALONE = 1.01  # times as long as a step in some columns is one that hardly leaves them
 _FLAT = 1e-3  # of the largest curvature, from which on f is taken for flat
 _LITTLE, _NONE = 1e-6, 1e-16  # of the mean of the diagonal: a small column, or one without curvature; and none at all
+_MEAN = 0.25  # of the mean squares of columns: those of their means where they are not far from 0
+_CONSTANT = 1e-10  # of its mean square: what is left of a constant column
 _COPIED = 2**24  # entries of dense columns, 192 MB: more of them are left where they are
 _CENTRED = 512  # full columns, of which descent would crawl along the means
 _ROW = 256  # entries of a row, of which the Gram matrix of all columns costs no more than some looks
@@ -45,7 +48,7 @@ def curved(f: LinearSum, bend: Array) -> NDArray[np.float64]:
 def cheap(f: LinearSum) -> bool:
     """Whether the Gram matrix of all columns costs no more than some looks."""
     a: Any = f.a
-    return hasattr(a, "count") and a.count(np.arange(f.shape[0])) <= _ROW * f.n
+    return shows_columns(a) and a.count(np.arange(f.shape[0])) <= _ROW * f.n
 
 
 def curvature_at_0(f: LinearSum, z: Array, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
@@ -109,7 +112,7 @@ def matrix(
     if less is not None:  # what columns far from 0 have in common is not theirs
         h[less.kept] = np.diagonal(less.Q)
         h[less.free] = np.clip(1.0 / np.diagonal(less.inverse), 0.0, h[less.free])  # nor those of F among themselves
-    mu = share * _scale(f, columns, h, bend, less is not None)
+    mu = share * _scale(f, columns, h, bend, None if less is None else ~alone(p))
     if less is None:
         Q[np.diag_indices(len(Q))] += mu
     else:
@@ -126,11 +129,14 @@ def by_columns(
     more: it leads to the end at once (`Model.end`); so is one from which an intercept can be eliminated.
     """
     a: Any = f.a
-    if not hasattr(a, "columns"):
+    if not shows_columns(a):
         return None
     if isinstance(f.loss, Softmax) and len(columns) * f.classes[0] > most:
         copied = a.count(columns) if hasattr(a, "rough_gram") else 0
-        return _by_classes(f, f.loss, z, columns, share) if copied <= _COPIED else None
+        kept = columns[~alone(p)]
+        if copied > _COPIED or f.widths is None or np.sum(f.means[kept] ** 2) > _MEAN * np.sum(f.widths[kept]):
+            return None  # descent would crawl along the means
+        return _by_classes(f, f.loss, z, columns, share)
     if p.rows or f.classes or len(columns) ** 2 < 2 * a.count(columns):
         return None
     if f.grams is not None and len(columns) <= SMALL:
@@ -173,12 +179,17 @@ def _hold(Q: NDArray[np.float64], rows: NDArray[Any], k: int) -> None:
 
 
 def _scale(
-    f: LinearSum, columns: NDArray[np.int64], h: NDArray[Any], bend: NDArray[Any] | None, centred: bool = False
+    f: LinearSum,
+    columns: NDArray[np.int64],
+    h: NDArray[Any],
+    bend: NDArray[Any] | None,
+    kept: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """R's diagonal: Q's own, h, so that columns of any scale are as those of length 1.
 
     At least 1e-3 of what h is at most where f is flat, its mean curvature w|φ''| being less than that, and in columns
-    with next to no curvature. The same for all of k classes: where ∇f sums to 0 over them, so does a step.
+    with next to no curvature. The same for all of k classes: where ∇f sums to 0 over them, so does a step. Kept: those
+    that are not eliminated, whose means are the others'.
     """
     k, most = len(h) // len(columns), max(map(abs, f.loss.curvature))
     h = h.reshape(-1, k).mean(axis=1)
@@ -186,7 +197,8 @@ def _scale(
     flat = bend is not None and float(np.mean(bend)) < _FLAT * most
     thin = np.full(len(h), True) if flat else h <= _LITTLE * middle
     if thin.any():
-        h = np.where(thin, np.maximum(h, _FLAT * most * _spread(f, columns, centred)), h)
+        thin = thin if kept is None else thin & kept  # little may be left of an intercept without the others
+        h = np.where(thin, np.maximum(h, _FLAT * most * _spread(f, columns, kept is not None)), h)
         h = np.maximum(h, max(_NONE * middle, 1e-300))  # a column of zeros
     return np.repeat(h, k)
 
@@ -198,5 +210,6 @@ def _spread(f: LinearSum, columns: NDArray[np.int64], centred: bool) -> NDArray[
     widths = np.asarray(f.widths[columns], np.float64)
     if not centred:
         return widths
-    means = f.a.tdot(np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64))[columns] / f.n
-    return np.asarray(np.maximum(widths - means**2, 0.0))
+    mass = 1.0 if f.weights is None else max(float(np.mean(f.weights)), 1e-300)
+    left = widths - f.means[columns] ** 2 / mass
+    return np.where(left > _CONSTANT * widths, left, widths)

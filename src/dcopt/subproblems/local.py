@@ -181,7 +181,7 @@ class Local:
             if value <= F - fall + slack:
                 return Inner(trial, 0.0, looks, cost)
         f.recent.put(here)  # x is where the next step begins
-        return Inner(warm, 0.0, looks, cost)
+        return Inner(warm, 0.0, looks, cost if looks else cost.plus(one))
 
     def _level(self, f: LinearSum, p: Parts) -> NDArray[np.bool_]:
         """The rows whose mean over the classes may be 0: f does not see it, and r is not less with it"""
