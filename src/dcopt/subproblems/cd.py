@@ -128,10 +128,10 @@ class Reduced:
                 return None
             if not np.all(np.diagonal(L) > _SINGULAR * np.sqrt(np.diagonal(whole))):
                 return None
-            root = np.linalg.inv(L)
-            across = root @ Q[np.ix_(free, kept)]
-            small = np.ascontiguousarray(square(Q, kept) - across.T @ across)
-        inverse, share = root.T @ root, root.T @ across
+            unit = np.linalg.inv(L / np.diagonal(L))  # Q_FF is unit⁻¹ diag(pivots) unit⁻ᵀ: no root is rounded
+            across, pivots = unit @ Q[np.ix_(free, kept)], np.sum((unit @ whole) * unit, axis=1)[:, None]
+            small = np.ascontiguousarray(square(Q, kept) - across.T @ (across / pivots))
+        inverse, share = unit.T @ (unit / pivots), unit.T @ (across / pivots)
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
         small.flags.writeable = False  # the type that is compiled
