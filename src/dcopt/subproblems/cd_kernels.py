@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.compiler import compiled, one_process_at_a_time
 
-SETTLE = 0.1  # active passes go on until they move less than this share of the last whole pass
+_SETTLE = 0.1  # active passes go on until they move less than this share of the last whole pass
 
 
 @compiled
@@ -26,6 +26,14 @@ def best_entry(h: float, z: float, x: float, c: float, m: float, low: float, hig
     else:
         t = 0.0
     return low if t < low else high if t > high else t
+
+
+@compiled
+def next_pass(whole: bool, most: float, last: float) -> tuple[bool, float]:
+    """Whether the next pass is whole, and the most that the last whole one moved; this one moved `most`"""
+    if whole:
+        return False, most
+    return most <= _SETTLE * last, last
 
 
 @compiled
@@ -149,13 +157,9 @@ def descend(
                         g[l, i] += q * step[i]
             if whole:
                 active[j] = moved
-        if whole:
-            if most == 0.0 or (tol > 0.0 and distance(g, x, c, m, low, high, rows) <= tol):
-                break
-            last = most
-            whole = False
-        elif most <= SETTLE * last:
-            whole = True
+        if whole and (most == 0.0 or (tol > 0.0 and distance(g, x, c, m, low, high, rows) <= tol)):
+            break
+        whole, last = next_pass(whole, most, last)
     return done
 
 

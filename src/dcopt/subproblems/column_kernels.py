@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.compiler import compiled, one_process_at_a_time
-from .cd_kernels import SETTLE, best_entry
+from .cd_kernels import best_entry, next_pass
 
 
 @compiled
@@ -123,15 +123,9 @@ def descend_columns(
                 total += off * off
             if whole:
                 active[j] = step != 0.0
-        if not math.isfinite(total):  # there is no minimum; the caller sees it at v
+        if not math.isfinite(total) or (whole and math.sqrt(total) <= tol):  # no minimum: the caller sees it at v
             break
-        if whole:
-            if math.sqrt(total) <= tol:
-                break
-            last = most
-            whole = False
-        elif most <= SETTLE * last:
-            whole = True
+        whole, last = next_pass(whole, most, last)
     return done
 
 
@@ -230,15 +224,9 @@ def descend_classes(
                 total += off * off
             if whole:
                 active[j] = moved != 0.0
-        if not math.isfinite(total):
+        if not math.isfinite(total) or (whole and math.sqrt(total) <= tol):
             break
-        if whole:
-            if math.sqrt(total) <= tol:
-                break
-            last = most
-            whole = False
-        elif most <= SETTLE * last:
-            whole = True
+        whole, last = next_pass(whole, most, last)
     return done
 
 
