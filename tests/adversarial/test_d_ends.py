@@ -666,3 +666,19 @@ def test_d10_every_status_is_produced(status: Status) -> None:
     assert result.success == (status in (Status.CONVERGED, Status.ACCEPTABLE))
     assert result.certificate.nnz == np.count_nonzero(result.x)
     assert math.isfinite(result.certificate.F) or status is Status.DIVERGED
+
+
+@pytest.mark.parametrize("size", [1e12, 1e14, 1e100, 1.3e154, 1e200])
+@pytest.mark.parametrize("method", ["dca", "dca-page", "auto"])
+def test_a_point_so_large_that_its_steps_round_away_is_not_critical(size, method):
+    """κx + u is κx there, and x would be its own minimizer: the gap says what rounding may hide of it."""
+    draw = np.random.default_rng(7)
+    X = draw.normal(size=(60, 5))
+    y = (X.sum(axis=1) + draw.normal(size=60) > 0).astype(int)
+    P = dcopt.erm(X, y, "logistic", dcopt.regularizers.SCAD(0.1))
+    x0 = np.full(5, size)
+    assert dcopt.measures.criticality(P, x0) > 0.01
+    result = dcopt.solve(P, method, x0=x0, tol=1e-6, passes=3)
+    assert not result.status.success and result.certificate.value > 1e-4
+    small = dcopt.solve(P, "auto", tol=1e-13, passes=100)
+    assert small.status is Status.CONVERGED  # and nothing near 0 is lost by it

@@ -8,10 +8,22 @@ from ..problem import Point, Problem
 from ..subproblems import choose
 from ..xp import Array, namespace
 
+_ROUNDED = 8.0  # times the last digit of ∇G(x): what is lost of u in ∇G(x) + u, and of the minimizer
+
 
 def gap_at(P: Problem, at: Point) -> float:
-    """q(x) − min q,  q(y) = G(y) + r1(y) − ⟨∇G(x) + u, y⟩"""
-    return _excess(P, at.x, at.u, at.x)
+    """q(x) − min q,  q(y) = G(y) + r1(y) − ⟨∇G(x) + u, y⟩, and what rounding may hide of it
+
+    Where x is so large that u is lost beside ∇G(x), x seems to be the minimizer. An error e of the linear term hides at
+    most (E + √(g + E²))² − g of a gap g, E = ‖e‖/√(2ρ) (as in confidence.py).
+    """
+    found, rho, xp = _excess(P, at.x, at.u, at.x), P.G.rho + P.r.rho, namespace(at.x)
+    digit = _ROUNDED * float(xp.finfo(at.x.dtype).eps)
+    if rho <= 0.0:
+        return found
+    hidden = digit * float(xp.max(xp.abs(P.G.grad(at.x)))) * math.sqrt(math.prod(at.x.shape) / (2.0 * rho))
+    most = hidden + math.sqrt(found + hidden * hidden)
+    return most * most
 
 
 def lagged_gap_at(P: Problem, x: Array, prev: Point) -> float:
