@@ -28,6 +28,7 @@ from dcopt.subproblems import (
     choose,
     direct,
     fista,
+    groups,
     newton_cg,
     oracle,
     prox,
@@ -100,10 +101,12 @@ def test_the_choice_is_made_from_what_g_and_r_declare():
         (R, l1, radial), (R, lists, radial), (R, Nonnegative(), radial), (R, Zero(), radial), (R, SCAD(0.1), radial),
         (R, Except(l1), radial), (R, Box(-1, 1), fista), (R, ElasticNet(0.1, 0.1), fista), (R, L2(0.1), newton_cg),
         (Q, Zero(), direct), (Q, L2(0.1), direct), (Q, l1, cd), (Q, reweighted(SCAD(0.1)), cd), (Q, Box(-1, 1), cd),
-        (Q, Except(l1), cd), (Q, TopK(0.1, 2), cd), (Q, lists, fista), (M, Zero(), newton_cg), (M, L2(0.1), newton_cg),
+        (Q, Except(l1), cd), (Q, TopK(0.1, 2), cd), (Q, lists, groups), (M, Zero(), newton_cg), (M, L2(0.1), newton_cg),
         (M, Except(L2(0.1)), newton_cg), (M, l1, fista), (quartic, Zero(), newton_cg), (quartic, l1, fista),
         (Shifted(R, 1.0), l1, fista), (Shifted(R, 1.0), Zero(), newton_cg),
     ]  # fmt: skip
+    wide = L1(0.1, groups=[range(100), *([j] for j in range(100, 1000))])  # 901 groups as wide as the first
+    expected += [(Q, Except(L1(0.1, groups=[[0, 2], [1]])), groups), (Quadratic(np.eye(1000)), wide, fista)]
     for G, r, solver in expected:
         assert choose(G, r) is solver, (G, r)
         assert solver.takes(G, r)
@@ -374,3 +377,17 @@ def test_a_regularizer_of_ones_own_is_solved_by_fista_and_may_say_more():
     assert choose(Q, Ball()) is fista and choose(Radial(1.0, 1.0), Ray()) is radial
     inner = fista(Q, Ball(), np.array([1.0, 1.0]), warm=np.zeros(2), tol=1e-10)
     assert inner.residual <= 1e-10 and np.linalg.norm(inner.x) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_groups_in_an_ill_conditioned_q(k):
+    """Columns of scales from 1e-4 to 1e4, an intercept, several classes: solved to the rounding of the program."""
+    draw = np.random.default_rng(0)
+    A = np.column_stack([draw.normal(size=(200, 9)) * 10.0 ** np.linspace(-4, 4, 9), np.ones(200)])
+    Q, shape = Quadratic(A.T @ A / 200), (10,) if k is None else (10, k)
+    of = SCAD(0.1, groups=[[0, 8], [1, 2, 3], [4], [5, 6, 7]], weights=[1.0, 1.0, 100.0, 1.0])
+    r, y = Except(of), draw.normal(size=shape)
+    y[:9] *= 10.0 ** np.linspace(-4, 4, 9).reshape(9, *[1] * (len(shape) - 1))
+    inner = groups(Q, r, y, np.zeros(shape), 1e-10)
+    assert inner.residual == r.distance(y - Q.grad(inner.x), inner.x) <= 1e-6
+    np.testing.assert_array_equal(np.flatnonzero(inner.x.reshape(10, -1).any(axis=1)), [0, 1, 2, 3, 5, 6, 7, 8, 9])

@@ -329,7 +329,8 @@ def test_auto_says_why():
     for loss in Squared(), Softmax():
         assert choices("auto", 10_000, 50, loss, SCAD(lam=0.1))[0].method == "dca-local"
     apart = choices("auto", 10_000, 4, Logistic(), SCAD(lam=0.1, groups=[[0, 1], [2, 3]]))
-    assert [way.method for way in apart] == ["dca-page"] and all(way.reason for way in small + wide + apart)
+    assert [way[:2] for way in apart] == [("gram", "pdcae"), ("scalar", "dca-page")]
+    assert all(way.reason for way in small + wide + apart)
     X, y = two_classes()
     assert "curvature" in dcopt.DCClassifier(lam=0.05).fit(X, y).solver_.reason
 

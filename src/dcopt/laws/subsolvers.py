@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..convex import CONVEX, Convex, Quadratic
-from ..regularizers import REGULARIZERS, Regularizer, Zero
+from ..regularizers import L1, REGULARIZERS, Regularizer, Zero
 from ..subproblems.base import Inner, Subsolver
 from .base import Law, demand
 
@@ -50,7 +50,9 @@ def programs(solver: Subsolver) -> list[Program]:
     """Vectors, and matrices where G takes them; strongly convex, so that there is one minimizer."""
     every = []
     for i, (g, G) in enumerate(CONVEX.items()):
-        for j, (k, r) in enumerate(REGULARIZERS.items()):
+        d = (G.shape or (6,))[0]
+        ends = [[0, d - 1], list(range(1, d - 1))]
+        for j, (k, r) in enumerate({**REGULARIZERS, "l1 over groups": L1(0.3, groups=ends)}.items()):
             shape = G.shape or (6,)
             if (i + j) % 3 == 0 and getattr(G, "columns", False):
                 shape = (*shape, 2)

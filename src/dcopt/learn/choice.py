@@ -41,20 +41,20 @@ def _choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Ch
     apart, small = separable(r), d <= _GRAM
     if solver != AUTO:
         name = pick("solver", solver, (AUTO, *METHODS))
-        metric = "gram" if name in _EXACT and apart and small else "scalar"
+        metric = "gram" if name in _EXACT and small else "scalar"
         return [Choice(metric, name, "asked for")]
     low, high = loss.curvature
     exact = "pdcae" if 0.0 <= low < high else "dca"  # of least squares the Gram matrix is all of the curvature
-    if not apart or not small:
-        if n >= _MANY:
-            last = Choice("scalar", "dca-page", f"{n} rows allow batches, and the step is a prox")
-        else:
-            last = Choice("scalar", exact, f"{n} rows: full gradients are cheap, and the step is a prox")
-        return [_LOCAL, last] if apart else [last]
     gram = Choice("gram", exact, f"{d} features: their Gram matrix is cheap")
-    # The local metric needs a tenth of the passes and of the time, and the critical points where paths end are as good
-    # (on a9a, w8a and mushrooms now one is lower, now the other).
-    return [_LOCAL, gram]
+    if apart and small:
+        # The local metric needs a tenth of the passes and of the time, and the critical points where paths end are as
+        # good (on a9a, w8a and mushrooms now one is lower, now the other).
+        return [_LOCAL, gram]
+    if n >= _MANY:
+        last = Choice("scalar", "dca-page", f"{n} rows allow batches, and the step is a prox")
+    else:
+        last = Choice("scalar", exact, f"{n} rows: full gradients are cheap, and the step is a prox")
+    return [_LOCAL if apart else gram, last] if apart or small else [last]
 
 
 _LOCAL = Choice("scalar", "dca-local", "r1 falls apart: the curvature at x on the active features, anew at every step")

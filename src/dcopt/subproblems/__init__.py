@@ -9,6 +9,7 @@ from .base import Inner, Solver, Subsolver, rounding
 from .cd import CoordinateDescent, cd
 from .direct import Direct, direct
 from .fista import FISTA, fista
+from .groups import GroupDescent, groups
 from .newton_cg import NewtonCG, newton_cg
 from .oracle import Oracle, oracle
 from .prox import Prox, prox
@@ -20,6 +21,7 @@ SUBPROBLEMS: dict[str, Solver] = {  # name -> a sub-solver: the laws run on what
     "radial": radial,
     "direct": direct,
     "cd": cd,
+    "groups": groups,
     "newton-cg": newton_cg,
     "svrg": svrg,
     "fista": fista,
@@ -29,7 +31,7 @@ SUBPROBLEMS: dict[str, Solver] = {  # name -> a sub-solver: the laws run on what
 
 def choose(G: Convex, r: Regularizer) -> Solver:
     """The sub-solver for what G and r1 declare: closed forms first, then the one that needs the fewest passes."""
-    for solver in (prox, radial, direct, cd, newton_cg):
+    for solver in (prox, radial, direct, cd, groups, newton_cg):
         if solver.takes(G, r):
             return solver
     return svrg if svrg.worth(G, r) else fista
@@ -44,7 +46,7 @@ def subsolver(spec: str | Subsolver) -> Subsolver:
 
 
 __all__ = [
-    "FISTA", "SUBPROBLEMS", "CoordinateDescent", "Direct", "Inner", "InnerSVRG", "NewtonCG", "Oracle", "Prox", "Radial",
-    "Solver", "Subsolver", "cd", "choose", "direct", "fista", "newton_cg", "oracle", "prox", "radial", "rounding",
-    "subsolver", "svrg",
+    "FISTA", "SUBPROBLEMS", "CoordinateDescent", "Direct", "GroupDescent", "Inner", "InnerSVRG", "NewtonCG", "Oracle",
+    "Prox", "Radial", "Solver", "Subsolver", "cd", "choose", "direct", "fista", "groups", "newton_cg", "oracle",
+    "prox", "radial", "rounding", "subsolver", "svrg",
 ]  # fmt: skip

@@ -1,0 +1,104 @@
+"""Block coordinate descent for a quadratic G and a sum over groups of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..convex import Convex, Quadratic
+from ..regularizers import ElasticNet, Except, Regularizer, WeightedL1
+from ..regularizers.units import Lists
+from ..xp import Array
+from .base import Best, Inner, Solver, finite, nowhere, rounding
+from .cd import Reduced
+from .metrics import Matrix
+from .parts import Parts, kink_of
+
+_MOST = 2048  # places of all groups, as many in each as the largest has: Q has so many rows
+_EMPTY = 1e-3  # of the mean of Q's diagonal: that of a place which nothing fills
+_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class GroupDescent(Solver):
+    """min ½⟨x, Qx⟩ − ⟨q + y, x⟩ + Σ_g c_g ‖x_g‖: one group after the other, then Newton's method for those off 0
+
+    The groups are laid out as the rows of a matrix, as wide as the largest of them, and solved as r1 over rows is;
+    places that are left over hold 0. What is in no group (an intercept) is eliminated.
+    """
+
+    name = "groups"
+
+    def takes(self, G: Convex, r: Regularizer) -> bool:
+        kink = _kink(r)
+        if not isinstance(G, Quadratic) or kink is None:
+            return False
+        sizes = _sizes(kink)
+        return len(sizes) * int(sizes.max()) <= _MOST
+
+    def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
+        self.demand(G, r)
+        assert isinstance(G, Quadratic)
+        if not finite(y, warm):
+            return nowhere(warm)
+        b, x = np.asarray(y, np.float64), np.array(warm, np.float64, order="C")
+        grad = G.grad(x)
+        best, aim, done = Best(x, r.distance(b - grad, x)), max(tol, rounding(b, grad)), 0
+        if best.residual <= aim:
+            return Inner(best.x.astype(warm.dtype), best.residual, 0)
+        Q, at, p = _laid_out(G.Q, r, warm.shape)
+        M = Matrix(Q, np.zeros(len(Q)), less=Reduced.of(Q, p))
+        while best.residual > aim and done < _ROUNDS:
+            done += 1
+            before, u = best.residual, np.append(b - grad, 0.0)
+            v = M.program(np.append(x, 0.0)[at], u[at], p, 0.5 * aim)
+            x = np.zeros(x.size + 1)
+            x[at] = v
+            x = x[:-1].reshape(warm.shape)
+            grad = G.grad(x)
+            best.offer(x, r.distance(b - grad, x))
+            if not best.residual < before:
+                break
+        out = best.x.astype(warm.dtype)
+        x = out.astype(np.float64)
+        return Inner(out, best.residual if out.dtype == best.x.dtype else r.distance(b - G.grad(x), x), done)
+
+
+def _kink(r: Regularizer) -> WeightedL1 | None:
+    """r1, if it is a weighted l1 over groups of features."""
+    r = r.of if isinstance(r, Except) else r
+    kink = None if isinstance(r, ElasticNet) else kink_of(r)
+    return kink if kink is not None and isinstance(kink.units, Lists) else None
+
+
+def _sizes(kink: WeightedL1) -> NDArray[np.int64]:
+    assert isinstance(kink.units, Lists)
+    return np.bincount(kink.units.label)
+
+
+def _laid_out(Q: NDArray[Any], r: Regularizer, shape: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[np.int64], Parts]:
+    """Q of the places, (groups, width) of them; which entry of x each holds (behind the last: none); r1 there"""
+    kink = _kink(r)
+    assert kink is not None and isinstance(kink.units, Lists)
+    d, k = shape[0], int(np.prod(shape[1:], dtype=np.int64))
+    label = np.append(kink.units.label, np.arange(d)[len(kink.units.label) :])  # an intercept is a group of its own,
+    members = [np.flatnonzero(label == g) for g in np.unique(label)]
+    c = np.zeros(len(members))  # which r1 leaves alone
+    c[: len(_sizes(kink))] = kink.c
+    width = max(map(len, members)) * k
+    at = np.full((len(members), width), d * k, np.int64)
+    for g, features in enumerate(members):
+        at[g, : len(features) * k] = (features[:, None] * k + np.arange(k)).ravel()
+    feature, column = at.ravel() // k, at.ravel() % k
+    none = feature == d
+    feature = np.where(none, 0, feature)
+    places = Q[np.ix_(feature, feature)] * (column[:, None] == column) * ~(none[:, None] | none)
+    places[np.flatnonzero(none), np.flatnonzero(none)] = _EMPTY * float(np.mean(np.diagonal(Q)))
+    low = np.full(at.shape, -np.inf)
+    return places, at, Parts(np.repeat(c[:, None], width, axis=1), np.zeros(at.shape), low, -low, True)
+
+
+groups = GroupDescent()
