@@ -274,3 +274,40 @@ def test_a_fit_of_two_methods_goes_on_to_the_same_bits_wherever_it_stopped(stop:
     assert np.array_equal(again.x, whole.x) and again.result.certificate == whole.result.certificate
     assert [r.F for r in again.seen.records] == [r.F for r in whole.seen.records]
     assert (again.seen.passes, again.seen.steps) == (whole.seen.passes, whole.seen.steps)
+
+
+# ---- tables that are read wrong by who only counts
+
+
+def test_a_delimiter_is_what_is_between_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('"len, cm";"wid, ""a, b""";"c, d";"y, z"\n1.5;2;3;yes\n2.5;1;0;no\n', encoding="utf-8")
+    data = read(str(path), Columns("y, z"))
+    assert data.names == ("len, cm", 'wid, "a, b"', "c, d") and data.X.tolist() == [[1.5, 2, 3], [2.5, 1, 0]]
+
+
+def test_targets_that_python_would_take_for_numbers_are_words(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n1,1_0\n2,1_1\n3,1_0\n", encoding="utf-8")
+    data = read(str(path), Columns("y"))
+    assert data.y is not None and data.y.tolist() == ["1_0", "1_1", "1_0"] and not data.real
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "-inf", "Infinity"])
+def test_a_target_that_is_no_number_has_a_place(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,y\n1,2.5\n2,{cell}\n", encoding="utf-8")
+    with pytest.raises(dcopt.errors.BadFile, match=f"line 3, column 2: the target is {cell}"):
+        read(str(path), Columns("y"))
+
+
+def test_lam_has_an_option_of_its_own(tmp_path: Path, here: Here) -> None:
+    train = str(table(tmp_path / "train.csv"))
+    for words, said in (("--set lam=0.05", "expected --lam"), ("--lam abc", "as in --lam 0.01")):
+        code, _, err = here.run("fit", train, "--target", "buys", *words.split())
+        assert code == 1 and said in err
+
+
+def test_words_in_a_message_are_words(tmp_path: Path, here: Here) -> None:
+    code, _, err = here.run("fit", str(table(tmp_path / "train.csv")), "--target", "buys", "--loss", "squared")
+    assert code == 1 and "np.str_" not in err and "such as '" in err

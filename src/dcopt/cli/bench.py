@@ -54,10 +54,12 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     loss = _with(name, [s.removeprefix("loss.") for s in mine])
     real = loss.labels == "real"
     if real and data.y.dtype.kind not in "fi":
-        raise BadSettings("loss", name, f"one for classes: the targets are words, such as {data.y[0]!r}")
+        raise BadSettings("loss", name, f"one for classes: the targets are words, such as {str(data.y[0])!r}")
     if asked.lam != "auto" and not hasattr(penalty, "lam"):
         raise BadSettings("lam", asked.lam, f"no --lam: {asked.penalty} has none")
-    fixed = None if asked.lam == "auto" else number("lam", asked.lam)
+    if any(s.startswith("lam=") for s in asked.settings):
+        raise BadSettings("set", "lam", "--lam, which is a number or auto")
+    fixed = None if asked.lam == "auto" else number("lam", asked.lam, "--lam 0.01")
     model = (DCRegressor if real else DCClassifier)(
         loss=loss, penalty=penalty, lam=fixed, fit_intercept=asked.intercept, solver=asked.solver, tol=asked.tol,
         max_passes=asked.max_passes, max_seconds=asked.max_seconds, random_state=asked.seed,

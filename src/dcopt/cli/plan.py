@@ -65,8 +65,8 @@ def regularizer_with(name: str, settings: list[str]) -> Regularizer:
     return result
 
 
-def number(key: str, text: str) -> int | float:
+def number(key: str, text: str, option: str = "--set {}=0.01") -> int | float:
     try:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
-        raise BadSettings(key, text, f"a number, as in --set {key}=0.01") from None
+        raise BadSettings(key, text, f"a number, as in {option.format(key)}") from None

@@ -24,6 +24,8 @@ from ..errors import BadFile, BadSettings, nearest
 from .names import DATASETS
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_MISSING = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)  # numbers that are none
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _FEW = 20  # whole numbers with at most so many values are classes, unless a loss says otherwise
 
 
@@ -92,6 +94,8 @@ def _fits(path: str, width: int, wanted: Columns) -> None:
 
 def targets(values: Sequence[Any]) -> NDArray[Any]:
     """Whole numbers as integers, other numbers as floats, else strings."""
+    if any(isinstance(v, str) and not _NUMBER.fullmatch(v) for v in values):  # float() takes 1_0
+        return np.array([str(v) for v in values])
     try:
         numbers = np.array(values, np.float64)
     except (TypeError, ValueError):
@@ -183,9 +187,11 @@ def _rows(path: str, file: io.TextIOWrapper, wanted: Columns) -> Data:
         if "_" in "".join(mine):  # float() takes 1_000
             raise _blame(path, names, cells, chosen.features, lines.number)
         if chosen.target is not None:
-            if not cells[chosen.target].strip():
-                raise BadFile(path, "the target is empty", line=lines.number, column=chosen.target + 1)
-            labels.append(cells[chosen.target].strip())
+            label = cells[chosen.target].strip()
+            if not label or _MISSING.fullmatch(label):
+                said = f"the target is {label or 'empty'}"
+                raise BadFile(path, said, line=lines.number, column=chosen.target + 1)
+            labels.append(label)
         at.append(lines.number)
     if not at:
         raise BadFile(path, "has no rows")
@@ -202,7 +208,8 @@ class _Lines:
 
     def __init__(self, file: io.TextIOWrapper) -> None:
         head = file.readline()
-        self._reader = csv.reader(_again(head, file), delimiter=max(",;\t", key=head.count), strict=True)
+        between = max(",;\t", key=_QUOTED.sub("", head).count)
+        self._reader = csv.reader(_again(head, file), delimiter=between, strict=True)
 
     @property
     def number(self) -> int:
@@ -264,8 +271,9 @@ def _parquet(path: str, wanted: Columns) -> Data:
     y = None
     if chosen.target is not None:
         labels = table.column(chosen.target).to_pylist()
-        if None in labels:
-            raise BadFile(path, f"row {labels.index(None) + 1}: the target is missing")
+        for i, label in enumerate(labels):
+            if label is None or (isinstance(label, float) and not math.isfinite(label)):
+                raise BadFile(path, f"row {i + 1}: the target is {'missing' if label is None else label}")
         y = targets(labels)
     return Data(X, y, chosen.names, None, path, "Parquet")
 
