@@ -150,8 +150,11 @@ def online(c: Scene, D0: float, sigma: float, eps: float, measure: str) -> Onlin
 
 
 def shift_for(c: Scene, theta: float, convex: bool = False) -> float:
-    """The smallest η with a ≥ ρ/4 after it (0 if a > 0 already): η = (4θ − ρ)/2; `convex` asks for ρ_H ≥ 0 too."""
-    eta = 0.0 if c.rho / 2 - theta > 0 else (4 * theta - c.rho) / 2
+    """The smallest η with a ≥ ρ/4 after it: η = (4θ − ρ)/2; `convex` asks for ρ_H ≥ 0 too.
+
+    0 if a ≥ ρ/16 already: a smaller κ is faster in practice, but T grows without end as a falls to 0.
+    """
+    eta = 0.0 if 0 < c.rho <= 16 * (c.rho / 2 - theta) else (4 * theta - c.rho) / 2
     if convex:
         eta = max(eta, -c.rho_H)
     if (c.rho + 2 * eta) / 2 - theta > 0:
