@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import BadSettings, require
 from ..xp import Array
-from .base import AboveZero, settle, total
+from .base import AboveZero, nothing, settle, total
 from .units import ENTRIES, ROWS, Lists, Units
 from .weighted import Kinked, WeightedL1
 
@@ -94,6 +94,8 @@ class Profiled(AboveZero, Kinked):
 
     def subgrad(self, x: Array) -> Array:
         """(ψ'(0) - ψ'(|x_j|)) x_j / |x_j|, 0 at 0."""
+        if self.units is ENTRIES and self.profile_L2 == 0.0:
+            return nothing(x)
         a = self.units.norms(x)
         return self.units.along(self._weigh(self.slope0 - self.dpsi(a), x), x, a)
 

@@ -192,15 +192,15 @@ def _scale(
     that are not eliminated, whose means are the others'.
     """
     k, most = len(h) // len(columns), max(map(abs, f.loss.curvature))
-    h = h.reshape(-1, k).mean(axis=1)
-    middle = float(np.mean(h))
-    flat = bend is not None and float(np.mean(bend)) < _FLAT * most
+    h = h if k == 1 else h.reshape(-1, k).mean(axis=1)
+    middle = float(h.sum()) / len(h)
+    flat = bend is not None and float(bend.sum()) < _FLAT * most * bend.size
     thin = np.full(len(h), True) if flat else h <= _LITTLE * middle
     if thin.any():
         thin = thin if kept is None else thin & kept  # little may be left of an intercept without the others
         h = np.where(thin, np.maximum(h, _FLAT * most * _spread(f, columns, kept is not None)), h)
         h = np.maximum(h, max(_NONE * middle, 1e-300))  # a column of zeros
-    return np.repeat(h, k)
+    return h if k == 1 else np.repeat(h, k)
 
 
 def _spread(f: LinearSum, columns: NDArray[np.int64], centred: bool) -> NDArray[np.float64]:

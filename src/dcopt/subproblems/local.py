@@ -172,7 +172,8 @@ class Local:
             looks, cost = looks + 1, cost.plus(Cost(f.n, f.n))
             v = x.copy()
             v[columns] = np.clip(x[columns] + step, few.low, few.high)  # rounding must not cross a bound
-            v[level] -= v[level].mean(axis=1, keepdims=True)
+            if level.size:
+                v[level] -= v[level].mean(axis=1, keepdims=True)
             trial = v.reshape(shape).astype(warm.dtype, copy=False)
             there = f.recent.at(trial)
             value = there.value + self.P.r.value(trial)
