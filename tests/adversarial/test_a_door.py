@@ -585,3 +585,28 @@ def test_a12_refusals_can_be_copied_and_sent() -> None:
         error.column,
         str(error),
     )
+
+
+@pytest.mark.parametrize(
+    "odd", [10**400, np.complex128(0), np.complex128(1 + 2j), np.datetime64(1, "s"), np.timedelta64(1, "s"), ""]
+)
+def test_objects_that_numpy_would_make_numbers_of(odd):
+    """Of a complex number only the real part, of a date the seconds since 1970."""
+    cells = np.array([[odd, 1], [1, 2]], object)
+    with pytest.raises(BadInput, match="^X: holds objects that are not numbers"):
+        dcopt.erm(cells, [0, 1])
+    with pytest.raises(BadInput, match="^x0: holds objects that are not numbers"):
+        dcopt.solve(dcopt.erm(np.eye(2), [0, 1]), x0=cells[0])
+
+
+def test_a_list_of_masked_rows():
+    with pytest.raises(BadInput, match="^X: has masked entries"):
+        dcopt.erm([np.ma.array([1.0, 2.0], mask=[0, 1]), np.array([0.0, 1.0])], [0, 1])
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.uint64, np.int8])
+def test_csr_with_indices_of_another_kind(kind):
+    A = sp.csr_array(np.eye(3))
+    A.indices = A.indices.astype(kind)
+    with pytest.raises(BadInput, match="indptr and indices must be int32 or int64"):
+        dcopt.erm(A, [0, 1, 0])

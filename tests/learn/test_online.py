@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from learn.data import numbers, three_classes, two_classes
 
 import dcopt
-from dcopt.errors import BadInput
+from dcopt.errors import BadInput, BadSettings
 
 CUTS = ([1500], [1] * 5 + [300, 7, 1188], [100] * 15)
 
@@ -90,3 +90,63 @@ def test_it_gets_near_what_fit_finds():
     fitted = dcopt.DCClassifier(lam=0.02, random_state=0).fit(X[:5000], y[:5000])
     fitted.partial_fit(X[5000:], y[5000:])  # goes on from the fitted solution
     assert np.abs(fitted.coef_ - whole.coef_).max() < 0.4
+
+
+# ---- after a fit, and settings
+
+
+def test_a_stream_goes_on_from_a_fit_however_it_is_cut():
+    X, y = two_classes(1400)
+    fitted = [dcopt.DCClassifier(penalty="l1", lam=0.02, random_state=0).fit(X[:400], y[:400]) for _ in CUTS]
+    before = fitted[0].coef_.copy()
+    fitted[0].partial_fit(X[400:410], y[400:410])
+    np.testing.assert_array_equal(fitted[0].coef_, before)  # it waits, and predicts as before
+    for model, cut in zip(fitted[1:], ([1000], [100] * 10), strict=True):
+        feed(model, X[400:], y[400:], cut, None)
+    np.testing.assert_array_equal(fitted[1].x_, fitted[2].x_)
+    assert fitted[1].n_iter_ > 0 and not np.array_equal(fitted[1].coef_, before)
+
+
+def test_the_start_of_a_stream_is_not_what_was_shown_while_it_waited():
+    X, y = two_classes(400)
+    models = [dcopt.DCClassifier(lam=0.02, random_state=0, warm_start=True) for _ in range(2)]
+    for model, cut in zip(models, ([400], [40] * 10), strict=True):
+        feed(model, X, y, cut, ["no", "yes"])
+    np.testing.assert_array_equal(models[0].x_, models[1].x_)
+
+
+def test_lam_is_the_one_that_is_set():
+    X, y = two_classes(800)
+    model = dcopt.DCClassifier(penalty="l1", lam=0.02).partial_fit(X[:100], y[:100], classes=["no", "yes"])
+    assert model.lam_ == 0.02 and "waiting" in model.certificate_
+    model.partial_fit(X[100:500], y[100:500])
+    model.set_params(lam=0.3).partial_fit(X[500:], y[500:])
+    assert model.lam_ == 0.3
+
+
+def test_what_is_refused_is_named_by_its_row_in_this_call():
+    X, y = two_classes(300)
+    model = dcopt.DCClassifier(holdout=10, random_state=0).partial_fit(X[:25], y[:25], classes=["no", "yes"])
+    before = model.x_.copy()
+    with pytest.raises(BadInput, match="y, row 2: perhaps is not one of the classes"):
+        model.partial_fit(X[:4], ["no", "yes", "perhaps", "no"])
+    with pytest.raises(BadInput, match="y, row 0: 1 is not one of the classes"):
+        model.partial_fit(X[:2], [1, 0])
+    large = X[:4].copy()
+    large[1, 3] = 1e200
+    with pytest.raises(BadInput, match="X, row 1, column 3"):
+        model.partial_fit(large, y[:4])
+    np.testing.assert_array_equal(model.x_, before)
+
+
+@pytest.mark.parametrize("classes", [[], ["a"], [0, 1, np.nan], [0, "a", None]])
+def test_classes_that_are_none(classes):
+    with pytest.raises(BadInput, match="classes"):
+        dcopt.DCClassifier().partial_fit(*two_classes(30), classes=classes)
+
+
+def test_settings_that_a_stream_cannot_have():
+    X, y = two_classes(30)
+    for settings in ({"class_weight": "balanced"}, {"measure": "x"}, {"tol": -1.0}):
+        with pytest.raises(BadSettings, match=next(iter(settings))):
+            dcopt.DCClassifier(**settings).partial_fit(X, y, classes=["no", "yes"])

@@ -11,6 +11,7 @@ from ..errors import BadInput
 from .rows import RowMatrix
 
 # beyond it ‖a_i‖⁴ (float64) or the entries of AᵀA (float32) overflow
+_NO_NUMBERS = str, bytes, np.complexfloating, np.datetime64, np.timedelta64  # which NumPy would make numbers of
 _LIMIT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 
@@ -39,10 +40,16 @@ def _dense(X: Any, name: str) -> RowMatrix:
     return rows
 
 
+def unmasked(values: Any, name: str) -> None:
+    """Refuse masked entries, also of a list of arrays: np.asarray would drop the mask."""
+    some = values if isinstance(values, (list, tuple)) else ()
+    if np.ma.is_masked(values) or any(isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v) for v in some):
+        raise BadInput(name, "has masked entries: missing values must be filled in or left out")
+
+
 def real_array(values: Any, name: str) -> NDArray[Any]:
     """A native float32 or float64 array: float32 stays, other numbers become float64, the rest is refused."""
-    if np.ma.is_masked(values):  # np.asarray would drop the mask
-        raise BadInput(name, "has masked entries: missing values must be filled in or left out")
+    unmasked(values, name)
     try:
         a = np.asarray(values)
     except (TypeError, ValueError) as why:
@@ -54,10 +61,10 @@ def real_array(values: Any, name: str) -> NDArray[Any]:
         return a.astype(np.float64)
     if a.dtype.kind == "O":
         try:
-            if any(isinstance(v, (str, bytes)) for v in a.flat):
-                raise ValueError("strings")
+            if odd := [type(v).__name__ for v in a.flat if isinstance(v, _NO_NUMBERS)]:
+                raise ValueError(odd[0])
             return a.astype(np.float64)
-        except (TypeError, ValueError) as why:
+        except (OverflowError, TypeError, ValueError) as why:
             raise BadInput(name, f"holds objects that are not numbers ({why})") from None
     raise BadInput(name, f"expected real numbers, got dtype {a.dtype}")
 
@@ -158,26 +165,31 @@ def declared(classes: Any, kind: str) -> NDArray[Any] | None:
     """The classes that labels will come from, sorted; None where they are not known (or there are none)."""
     if classes is None or kind == "real":
         return None
-    a = np.unique(label_array(classes, np.size(classes)))
+    a = label_array(classes, np.size(classes), "classes")
+    if missing := [v for v in a.tolist() if v is None or v != v]:
+        raise BadInput("classes", f"{missing[0]} is not a class")
+    try:
+        a = np.unique(a)
+    except TypeError:
+        raise BadInput("classes", "mixes strings and numbers") from None
     if len(a) < 2 or (kind == "binary" and len(a) > 2):
         raise BadInput("classes", f"{len(a)} classes: {'two' if kind == 'binary' else 'at least 2'} are needed")
     return a
 
 
-def label_array(y: Any, n: int) -> NDArray[Any]:
+def label_array(y: Any, n: int, name: str = "y") -> NDArray[Any]:
     """One label a row: numbers, strings or booleans."""
-    if np.ma.is_masked(y):
-        raise BadInput("y", "has masked entries")
+    unmasked(y, name)
     try:
         a = np.asarray(y)
     except (TypeError, ValueError) as why:
-        raise BadInput("y", f"is not a list of labels ({why})") from None
+        raise BadInput(name, f"is not a list of labels ({why})") from None
     if a.ndim == 2 and a.shape[1] == 1:
         a = a[:, 0]
     if a.shape != (n,):
-        raise BadInput("y", f"expected shape ({n},), got {a.shape}: one label for each row of X")
+        raise BadInput(name, f"expected shape ({n},), got {a.shape}: one label for each row of X")
     if a.dtype.kind not in "biufUSTO":
-        raise BadInput("y", f"expected numbers, strings or booleans, got dtype {a.dtype}")
+        raise BadInput(name, f"expected numbers, strings or booleans, got dtype {a.dtype}")
     return a
 
 

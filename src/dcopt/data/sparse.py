@@ -42,6 +42,8 @@ def _well_formed(X: Any, name: str) -> None:
     if X.format == "bsr":
         major, minor = major // X.blocksize[0], minor // X.blocksize[1]
     indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
+    if {indptr.dtype, indices.dtype} - {np.dtype(np.int32), np.dtype(np.int64)}:
+        raise BadInput(name, f"malformed {X.format.upper()}: indptr and indices must be int32 or int64")
     if indptr.shape != (major + 1,) or indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(X.data):
         raise BadInput(name, f"malformed {X.format.upper()}: indptr must run from 0 to the number of stored entries")
     falls = np.flatnonzero(np.diff(indptr) < 0)

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..data import check
-from ..errors import BadSettings, pick, require, require_count, require_number
+from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
+from ..job import are_observers
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
@@ -59,6 +60,9 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> str | None:
         task = self._task(X, y, sample_weight)
         r, x0 = self._start(task)
+        last = getattr(self, "x_", None)
+        if self.warm_start and last is not None and last.shape == x0.shape:
+            x0 = last.astype(x0.dtype)
         ways = choices(self.solver, task.n, task.d, task.loss, r, bool(self.search))
         if self.search and r.L2 != 0.0 and entries(r, np.zeros((task.d, *task.width))) is None:
             expected = f"False: the penalty ({type(r).__name__}) is no sum over single coefficients"
@@ -90,6 +94,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         numbers = {"y_numeric": True} if self._estimator_type_ == "regressor" else {}
+        unmasked(X=X, y=y, sample_weight=sample_weight)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, **numbers)
         weights = None
         if sample_weight is not None:
@@ -97,16 +102,18 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
             check.sample_weights(weights, len(weights), np.float64)  # refuses negative ones
-        rows = check.as_rows(X)
+            if not weights.max() <= np.finfo(np.float64).max / len(weights):
+                raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
+        rows, counts = check.as_rows(X), weights
         labels, weights, loss, width = self._targets(y, weights, rows.dtype)
-        return Task(rows, labels, weights, loss, width, bool(self.fit_intercept))
+        return Task(rows, labels, weights, loss, width, bool(self.fit_intercept), counts)
 
     def _penalty(self, task: Task) -> Regularizer:
         names = getattr(self, "feature_names_in_", None)
         return penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, (*task.width, 2)[0])
 
     def _start(self, task: Task) -> tuple[Regularizer, NDArray[Any]]:
-        """The penalty with its λ, and where the fit starts: at the null model, or with warm_start at the last one."""
+        """The penalty with its λ, and the model without features."""
         r = self._penalty(task)
         pick("lam_scale", self.lam_scale, ("absolute", "max"))
         if self.lam is not None:
@@ -116,9 +123,6 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         x0 = null_model(P)
         if self.lam_scale == "max":
             r = with_lam(r, r.lam * lam_max(P, x0))  # type: ignore[attr-defined]  # else refused by lam_max
-        last = getattr(self, "x_", None)
-        if self.warm_start and last is not None and last.shape == x0.shape:
-            x0 = last.astype(x0.dtype)
         return r, x0
 
     def _budget(self, task: Task, x0: NDArray[Any] | None, context: Any) -> tuple[Budget, Patience | None, Task]:
@@ -126,18 +130,28 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         pick("measure", self.measure, MEASURES)
         require_number("tol", self.tol, 0.0)
         require_number("max_passes", self.max_passes, 0.0)
+        if self.max_seconds is not None:
+            require_number("max_seconds", self.max_seconds, 0.0)
         require(isinstance(self.search, bool | np.bool_), "search", self.search, "True or False")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        if self.callbacks is not None:
+            are_observers(self.callbacks)
+        require(isinstance(self.verbose, int | np.integer | np.bool_), "verbose", self.verbose, "a whole number")
         callbacks, patience = list(self.callbacks or ()), None
         if self.validation_fraction is not None and x0 is not None:
             from sklearn.model_selection import train_test_split  # a tenth of the time to a first model
 
-            require_number("validation_fraction", self.validation_fraction, 0.0, 1.0, open_low=True)
+            share = self.validation_fraction
+            require_number("validation_fraction", share, 0.0, 1.0, open_low=True)
             require_count("patience", self.patience)
             classes = None if task.loss.labels == "real" else task.labels
-            keep, aside = train_test_split(
-                np.arange(task.n), test_size=float(self.validation_fraction), random_state=seed, stratify=classes
-            )
+            try:
+                keep, aside = train_test_split(
+                    np.arange(task.n), test_size=float(share), random_state=seed, stratify=classes
+                )
+            except ValueError:
+                expected = "a share that leaves rows of every class on both sides"
+                raise BadSettings("validation_fraction", share, expected) from None
             patience = Patience(task.take(np.sort(aside)), int(self.patience), x0)
             task = task.take(np.sort(keep))
             callbacks.append(EveryPass(task.n, patience))
@@ -172,7 +186,10 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
+        unmasked(X=X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        if hasattr(X, "tocsr"):
+            check.as_rows(X)  # SciPy's product would read beyond a malformed one
         scores: NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores
 
@@ -191,6 +208,12 @@ def _early(done: Done, task: Task, r: Regularizer, patience: Patience, budget: B
     said = f"early stopping, {patience.waited} passes without a lower loss on {patience.aside.n} rows set aside"
     result = replace(done.result, x=patience.x, certificate=certificate, message=said)
     return done._replace(x=patience.x, result=result)
+
+
+def unmasked(**arrays: Any) -> None:
+    """Refuse masked entries, which scikit-learn takes for data."""
+    for name, values in arrays.items():
+        check.unmasked(values, name)
 
 
 @contextmanager

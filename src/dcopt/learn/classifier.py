@@ -30,8 +30,11 @@ class Classifies(ClassifierMixin, DCBase):
     _estimator_type_ = "classifier"
 
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+        except TypeError:
+            raise BadInput("y", "mixes strings and numbers") from None
         loss = self._loss(len(classes), y)
         if len(classes) < 2:
             raise BadInput("y", f"1 class ({classes[0]}): at least 2 are needed")
@@ -72,7 +75,10 @@ class Classifies(ClassifierMixin, DCBase):
             each = np.divide(own.sum(), len(classes) * total, out=np.zeros(len(classes)), where=total > 0)
         else:
             each = compute_class_weight(self.class_weight, classes=classes, y=y)
-        out: NDArray[Any] = own * each[codes]
+        with np.errstate(over="ignore"):
+            out: NDArray[Any] = own * each[codes]
+        if not (np.all(each >= 0.0) and out.max() <= np.finfo(np.float64).max / len(out)):
+            raise BadSettings("class_weight", self.class_weight, "weights >= 0 with which those of all rows are finite")
         return out
 
     def _attributes(self, x: NDArray[Any]) -> dict[str, Any]:

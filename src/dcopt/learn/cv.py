@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..errors import pick
+from ..errors import BadInput, BadSettings, pick, require
 from ..regularizers import Regularizer
 from . import say
 from .base import DCBase
@@ -40,10 +40,20 @@ class CrossValidated(DCBase):
         context = self._open_tasks(X, y)
         budget = self._budget(task, None, context)[0]
         codes = task.labels if task.loss.labels != "real" else None
-        folds = list(check_cv(self.cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes))
+        splits = check_cv(self.cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes)
+        folds = [tuple(np.arange(task.n)[rows] for rows in fold) for fold in splits]  # numbers, also of masks
+        require(bool(folds), "cv", self.cv, "at least one split")
+        for rows in (rows for fold in folds for rows in fold):
+            if task.weights is not None and not task.weights[rows].any():
+                raise BadInput("sample_weight", "all weights of a part of a fold are zero: give another cv")
         losses = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_fold)(self, task, r, lams, budget, train, test) for train, test in folds
         )
+        bad = np.argwhere(np.isnan(losses))
+        if bad.size:
+            fold, at = bad[0]
+            expected = f"scores that are numbers: fold {fold} gave NaN at lam = {lams[at]:.6g}"
+            raise BadSettings("scoring", self.scoring, expected)
         runs = follow(task, r, x0, self.solver, budget, lams)
         self.lams_, self.cv_loss_ = lams, np.array(losses).T
         self.path_ = summary(task, runs, lams, 1.0, self._attributes)
@@ -75,7 +85,7 @@ def _fold(
     me: Any, task: Task, r: Regularizer, lams: NDArray[Any], budget: Budget, train: NDArray[Any], test: NDArray[Any]
 ) -> NDArray[np.float64]:
     """The loss on the rows left out, for every λ."""
-    here, there = (task.take(np.asarray(rows, np.int64)) for rows in (train, test))
+    here, there = (task.take(rows) for rows in (train, test))
     x0 = null_model(here.problem(r))
     runs = follow(here, r, x0, me.solver, budget._replace(callbacks=()), lams)
     if me.scoring is None:
@@ -97,7 +107,7 @@ def _score(me: Any, scorer: Any, there: Task, x: NDArray[Any]) -> float:
         y = me.classes_[y if there.width else (y > 0).astype(np.int64)]
     for name, value in model._attributes(x).items():
         setattr(model, name, value)
-    weights = {} if there.weights is None else {"sample_weight": there.weights}
+    weights = {} if there.counts is None else {"sample_weight": there.counts}
     return float(scorer(model, _matrix(rows), y, **weights))
 
 

@@ -33,7 +33,9 @@ def null_model(P: Problem) -> NDArray[Any]:
     if free.size:
         A, labels, weights = _seen(f, free, intercept and free.size == 1)
         x[free] = _minimize(f.loss, A, labels, weights, f.classes, intercept)
-    return x.astype(f.dtype)
+    if math.isinf(P.r.r1(x)):  # 0 is outside the domain (a box): the nearest point
+        x = P.r.prox(x, 1.0)
+    return np.asarray(x.astype(f.dtype))
 
 
 def lam_max(P: Problem, x: NDArray[Any]) -> float:
@@ -44,7 +46,8 @@ def lam_max(P: Problem, x: NDArray[Any]) -> float:
     r = P.r.of if isinstance(P.r, Except) else P.r
     one = kink_of(with_lam(r, 1.0))
     if one is None:
-        raise BadSettings("penalty", r, "one with a kink at 0 where lam is a share of lam_max")
+        expected = "one with a kink at 0 where lam is a share of lam_max, or lam (lams) as numbers"
+        raise BadSettings("penalty", r, expected)
     g = P.known.all().grad(np.asarray(x, np.float64))
     g = g[:-1] if isinstance(P.r, Except) else g
     c, size = one.units.fit(one.c, g), one.units.norms(g)

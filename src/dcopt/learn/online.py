@@ -15,7 +15,7 @@ from ..constants import majorizing_kappa
 from ..convex import ScaledIdentity
 from ..data import check
 from ..data.stream import Stream
-from ..errors import BadInput, require_count
+from ..errors import BadInput, BadSettings, pick, require_count, require_number
 from ..estimators import PAGE
 from ..measures import MEASURES
 from ..measures.confidence import CONFIDENCE, doubt
@@ -26,8 +26,7 @@ from ..state import Certificate, State
 from ..status import Status
 from ..streams import StreamSum
 from ..sums import LinearSum
-from .base import FLOATS, DCBase, nothing_half_done
-from .null import null_model
+from .base import FLOATS, DCBase, nothing_half_done, unmasked
 from .task import Task
 
 _RECENT, _PAST = 4.0, 40.0  # memory of the two means of the loss, in held-out samples
@@ -42,8 +41,7 @@ class Memory:
     seed: int
     held: tuple[Any, Any] | None = None  # the held-out sample
     waiting: tuple[Any, Any] | None = None
-    r: Regularizer | None = None
-    start: Any = None  # where the first step is made from
+    start: Any = None  # where the first step is made from: the end of a fit before, or the model without features
     state: State | None = None
     seen: int = 0
     recent: float = math.nan  # means of the loss of samples before they were learned from
@@ -60,13 +58,20 @@ class Online(DCBase):
         root, as its coin says, and samples that do not fill a batch wait. `drift_` compares the loss of recent
         samples, before they were learned from, with that of the past: well above 1, the source has changed.
         """
+        if getattr(self, "class_weight", None) is not None:
+            raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
+        unmasked(X=X, y=y)
         with nothing_half_done(self):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=FLOATS, reset=not hasattr(self, "coef_"),
                 **({"y_numeric": True} if self._estimator_type_ == "regressor" else {}),
             )  # fmt: skip
             self._declare(y, classes)
+            pick("measure", self.measure, MEASURES)
+            require_number("tol", self.tol, 0.0)
             memory = self.__dict__.get("stream_") or self._new_memory(X)
+            X = _formed(memory, X)
+            self._sample(X, y)  # refuses a row by its number here, before it is one of many
             self._learn(_joined(memory, X, y))
         return self
 
@@ -77,11 +82,10 @@ class Online(DCBase):
         check_classification_targets(y)
         known = getattr(self, "classes_", None)
         if classes is not None:
-            given = np.unique(classes)
+            given = check.declared(classes, "class")
+            assert given is not None
             if known is not None and not np.array_equal(given, known):
                 raise BadInput("classes", f"{given} are not those of the first call, {known}")
-            if len(given) < 2:
-                raise BadInput("classes", f"1 class ({given[0]}): at least 2 are needed")
             self._loss(len(given))  # refuses a loss for two classes where there are more
             self.classes_ = given
         elif known is None:
@@ -90,7 +94,7 @@ class Online(DCBase):
     def _new_memory(self, X: Any) -> Memory:
         require_count("holdout", self.holdout, 2)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return Memory(X.dtype, hasattr(X, "tocsr"), seed)
+        return Memory(X.dtype, hasattr(X, "tocsr"), seed, start=getattr(self, "x_", None))
 
     def _sample(self, X: Any, y: Any) -> Task:
         """A task from samples of the stream."""
@@ -102,26 +106,22 @@ class Online(DCBase):
     def _learn(self, memory: Memory) -> None:
         assert memory.waiting is not None
         X, y = memory.waiting
-        all_of_it = self._sample(X, y)  # refuses unknown labels before anything is learned
+        all_of_it = self._sample(X, y)
         at = 0
         if memory.held is None:
             if len(y) < self.holdout:
-                own = self._penalty(all_of_it)
-                self._show(memory, null_model(all_of_it.problem(own)), own, f"waiting for {self.holdout} samples")
+                r, x0 = self._start(all_of_it)
+                self._show(memory, self._first(memory, x0), r, f"waiting for {self.holdout} samples")
                 return
             at = int(self.holdout)
             memory = replace(memory, held=(X[:at], y[:at]))
         held = self._sample(*memory.held)  # type: ignore[misc]  # is there now
-        if memory.r is None:
-            mine, x0 = self._start(held)
-            memory = replace(memory, r=mine, start=self.x_ if self._goes_on(x0) else x0)
-        r, state = memory.r, memory.state
-        assert r is not None
+        (r, x0), state = self._start(held), memory.state
         P = self._problem(held, r, X[at:], y[at:])
         first = at
         b = len(held.labels)
         page = PAGE(p=1.0 / math.isqrt(b), b_small=math.isqrt(b), b=b)
-        x = memory.start if state is None else state.x
+        x = self._first(memory, x0) if state is None else state.x
         begin = {"x0": x} if state is None else {"state": state}
         f: Any = P.sum
         for state in iterate(P, page, seed=memory.seed, **begin):
@@ -131,9 +131,9 @@ class Online(DCBase):
         memory = replace(memory, waiting=(X[at:], y[at:]), state=state)
         self._show(memory, x, r, self._certify(P, x, state))
 
-    def _goes_on(self, x0: Any) -> bool:
-        """Whether there is a fit to go on from: then a stream begins where that ended."""
-        return "stream_" not in vars(self) and getattr(self, "x_", np.empty(0)).shape == x0.shape
+    def _first(self, memory: Memory, x0: Any) -> Any:
+        """Where a stream begins: where a fit before it ended, if it was one of the same shape."""
+        return memory.start if memory.start is not None and memory.start.shape == x0.shape else x0
 
     def _problem(self, held: Task, r: Regularizer, X: Any, y: Any) -> Problem:
         mine = held.problem(r)
@@ -176,15 +176,23 @@ class Online(DCBase):
         self.drift_ = memory.recent / memory.past if memory.past > 0.0 else 1.0
 
 
-def _joined(memory: Memory, X: Any, y: Any) -> Memory:
-    """The waiting samples and the new ones, in the form of the first: dense or CSR, and its precision."""
+def _formed(memory: Memory, X: Any) -> Any:
+    """X in the form of the first samples: dense or CSR, and their precision"""
     if memory.sparse:
-        from scipy.sparse import csr_array, vstack
+        from scipy.sparse import csr_array
 
-        X = csr_array(X, dtype=memory.dtype)
+        return csr_array(X, dtype=memory.dtype)
+    with np.errstate(over="ignore"):  # too large for float32: refused by its row
+        return np.array(X.toarray() if hasattr(X, "toarray") else X, memory.dtype, order="C")
+
+
+def _joined(memory: Memory, X: Any, y: Any) -> Memory:
+    """The waiting samples and the new ones"""
+    if memory.sparse:
+        from scipy.sparse import vstack
+
         both = X if memory.waiting is None else vstack([memory.waiting[0], X], format="csr")
     else:
-        X = np.array(X.toarray() if hasattr(X, "toarray") else X, memory.dtype, order="C")
         both = X if memory.waiting is None else np.concatenate([memory.waiting[0], X])
     labels = np.array(y) if memory.waiting is None else np.concatenate([memory.waiting[1], y])
     return replace(memory, waiting=(both, labels), seen=memory.seen + len(y))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data import check
 from ..errors import BadSettings, pick, require_count, require_number
 from ..losses import Squared
 from ..regularizers import Regularizer
@@ -52,8 +53,10 @@ class PathResult:
 
 def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float, lams: Any) -> NDArray[np.float64]:
     """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first."""
+    if not hasattr(r, "lam"):
+        raise BadSettings("penalty", r, "one with lam, which is what a path goes along")
     if lams is not None:
-        given = np.sort(np.asarray(lams, np.float64).ravel())[::-1]
+        given = np.sort(check.real_array(lams, "lams").ravel())[::-1]
         if not (given.size and np.isfinite(given).all() and given[-1] >= 0.0):
             raise BadSettings("lams", lams, "finite numbers >= 0")
         return given

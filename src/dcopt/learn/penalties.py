@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -27,11 +27,13 @@ def penalty_of(
     if groups is not None:
         if "groups" not in has:
             raise BadSettings("groups", groups, f"None: {type(r).__name__} has no groups")
-        if isinstance(groups, str) and groups not in _ALL:
+        if groups not in _ALL if isinstance(groups, str) else not isinstance(groups, Iterable):
             raise BadSettings("groups", groups, 'None, "rows", "entries" or lists of features')
         r = replace(r, groups=_ALL[groups] if isinstance(groups, str) else _parted(groups, names, d))
     elif classes > 2 and "groups" in has and r.groups is None:
         r = replace(r, groups="rows")  # a feature is in or out for all classes
+    if r.shape is not None and r.shape[0] != d:
+        raise BadSettings("penalty", r, f"one for {d} features: its weights, groups or bounds are for {r.shape[0]}")
     free = features(unpenalized, names, d)
     out: Regularizer = r
     if not free.size:
@@ -61,7 +63,7 @@ def features(spec: Any, names: NDArray[Any] | None, d: int) -> NDArray[np.int64]
     for one in many:
         if isinstance(one, str):
             if one not in known:
-                where = "the columns of X have no names" if names is None else "a column of X"
+                where = "a number: the columns of X have no names" if names is None else "a column of X"
                 raise BadSettings("feature", one, where)
             found.append(known[one])
         elif isinstance(one, int | np.integer) and -d <= one < d and not isinstance(one, bool):

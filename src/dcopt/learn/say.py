@@ -43,6 +43,8 @@ def _hint(task: Task, done: Done, budget: Budget) -> str:
     status, eps = done.result.status, float(np.finfo(task.rows.dtype).eps)
     if status is Status.TIME:
         return "raise max_seconds"
+    if status is Status.INTERRUPTED:
+        return "a callback ended the fit"
     if status is Status.STALLED or budget.tol < 10 * eps:
         other = ", or use float64" if eps > 1e-10 else ""
         return f"tol={budget.tol:g} is below what rounding allows: raise tol{other}"
@@ -50,7 +52,7 @@ def _hint(task: Task, done: Done, budget: Budget) -> str:
         return "the coefficients grow without end, the classes may be separable: raise lam"
     if status is Status.BUDGET:
         return f"raise max_passes (the measure is {done.result.certificate.value / budget.tol:.2g} times tol)"
-    return 'try another solver, or solver="auto"'
+    return "centre and scale the columns, raise tol, or try another solver"
 
 
 def _uneven(rows: RowMatrix) -> float:

@@ -39,6 +39,7 @@ class Task:
     loss: Loss
     width: tuple[int, ...] = ()
     intercept: bool = True
+    counts: NDArray[Any] | None = None  # repetitions: the weights without those of the classes
     made: dict[str, Problem] = field(default_factory=dict)
 
     @property
@@ -51,8 +52,8 @@ class Task:
 
     @property
     def total(self) -> float:
-        """The number of observations: the sum of the weights, which count repetitions."""
-        return float(self.n if self.weights is None else np.sum(self.weights))
+        """The number of observations: the sum of the weights that count repetitions."""
+        return float(self.n if self.counts is None else np.sum(self.counts))
 
     def problem(self, r: Regularizer, decomposition: str = "scalar") -> Problem:
         """The sum and G are made once, whatever penalties follow."""
@@ -76,8 +77,8 @@ class Task:
 
     def take(self, rows: NDArray[np.int64]) -> Task:
         """The same task on some of its rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return Task(self.rows.take(rows), self.labels[rows], weights, self.loss, self.width, self.intercept)
+        weights, counts = (None if w is None else w[rows] for w in (self.weights, self.counts))
+        return Task(self.rows.take(rows), self.labels[rows], weights, self.loss, self.width, self.intercept, counts)
 
     def mean_loss(self, x: NDArray[Any]) -> float:
         """(1/Σw) Σ w_i φ, in float64"""

@@ -1,0 +1,179 @@
+"""What an estimator refuses, by name; what comes out where weights, folds, groups or bounds are unusual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from learn.data import numbers, two_classes
+
+import dcopt
+from dcopt.errors import BadInput, BadSettings
+from dcopt.regularizers import L1, MCP, Box, Simplex
+
+X, Y = two_classes()
+_, REAL = numbers()
+N = len(Y)
+MASKED = np.ma.array(X, mask=X > 1.0)
+R, C = dcopt.DCRegressor, dcopt.DCClassifier
+RCV, CCV = dcopt.DCRegressorCV, dcopt.DCClassifierCV
+
+
+def malformed(index):
+    A = sp.csr_array(X)
+    A.indices = A.indices.copy()
+    A.indices[2] = index
+    return A
+
+
+SETTINGS = {
+    "max_seconds": [R(max_seconds=s) for s in (np.nan, np.inf, -1, "x")] + [RCV(max_seconds=np.nan)],
+    "callbacks": [R(callbacks=3), R(callbacks=[3])],
+    "verbose": [R(verbose="x")],
+    "groups": [R(groups=3), R(groups="row")],
+    "cv": [RCV(cv=[])],
+    "validation_fraction": [R(validation_fraction=s) for s in (0.0, 1.0, 2.0)],
+    "penalty": [RCV(penalty="l2"), RCV(penalty="zero"), R(penalty=L1(0.1, weights=np.ones(7)))],
+    "scoring": [RCV(n_lams=4, cv=3, scoring=lambda m, X, y: np.nan if m.coef_.any() else 1.0)],
+}
+
+
+@pytest.mark.parametrize(("name", "model"), [(name, model) for name, models in SETTINGS.items() for model in models])
+def test_a_setting_is_refused_by_its_name(name, model):
+    with pytest.raises(BadSettings) as error:
+        model.fit(X, REAL)
+    assert error.value.setting == name
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("weight", [{"no": 1, "yes": np.nan}, {"no": 1, "yes": -1}, {"no": 1, "yes": np.inf}])
+def test_class_weights_that_are_none(weight):
+    with pytest.raises(BadSettings, match="class_weight"):
+        C(class_weight=weight).fit(X, Y)
+
+
+def test_a_feature_by_name_where_there_are_no_names():
+    with pytest.raises(BadSettings, match="expected a number: the columns of X have no names"):
+        R(unpenalized="3").fit(X, REAL)
+
+
+@pytest.mark.parametrize(
+    ("argument", "fit"),
+    {
+        "X": lambda: R().fit(MASKED, REAL),
+        "y": lambda: R().fit(X, np.ma.array(REAL, mask=REAL > 2.0)),
+        "sample_weight": lambda: R().fit(X, REAL, np.ma.array(np.ones(N), mask=REAL > 2.0)),
+    }.items(),
+)
+def test_masked_entries_are_not_data(argument, fit):
+    with pytest.raises(BadInput, match=f"^{argument}: has masked entries"):
+        fit()
+
+
+def test_masked_entries_where_a_model_is_there():
+    model = R().fit(X, REAL)
+    for use in (model.predict, lambda X: C().partial_fit(X, Y, classes=["no", "yes"])):
+        with pytest.raises(BadInput, match="masked"):
+            use(MASKED)
+    assert np.array_equal(model.predict(np.ma.array(X)), model.predict(X))  # a mask that hides nothing
+
+
+@pytest.mark.parametrize("index", [X.shape[1], -1, 2**31 - 1])
+def test_malformed_rows_are_refused_by_predict_too(index):
+    model = C(lam=0.02).fit(sp.csr_array(X), Y)
+    for use in (model.predict, model.predict_proba, lambda A: C().fit(A, Y)):
+        with pytest.raises(BadInput, match="malformed"):
+            use(malformed(index))
+
+
+def test_labels_of_two_kinds():
+    with pytest.raises(BadInput, match="mixes strings and numbers"):
+        C().fit(X[:3], np.array(["a", 1, "b"], object))
+
+
+def test_weights_whose_sum_is_no_number():
+    for model in (C(class_weight="balanced"), C()):
+        with pytest.raises(BadInput, match="sample_weight.*not finite"):
+            model.fit(X, Y, np.full(N, 1e308))
+    with pytest.raises(BadSettings, match="class_weight"):
+        C(class_weight={"no": 1, "yes": 1e300}).fit(X, Y, np.full(N, 1e300))
+    one, large = C(penalty="l1", lam=0.02).fit(X, Y), C(penalty="l1", lam=0.02).fit(X, Y, np.full(N, 1e300))
+    np.testing.assert_allclose(large.coef_, one.coef_, rtol=1e-12)
+
+
+def test_a_fold_without_weight_says_so():
+    weights = np.r_[np.zeros(N // 3), np.ones(N - N // 3)]
+    with pytest.raises(BadInput, match="sample_weight: all weights of a part of a fold are zero"):
+        RCV(cv=3).fit(X, REAL, weights)
+    assert R().fit(X, REAL, weights).status_ == "CONVERGED"
+
+
+# ---- cross-validation and criteria
+
+
+def test_folds_as_masks_are_those_as_numbers():
+    at = np.arange(N)
+    even, odd = at[::2], at[1::2]
+    masks = RCV(n_lams=4, cv=[(at % 2 == 0, at % 2 == 1), (at % 2 == 1, at % 2 == 0)]).fit(X, REAL)
+    plain = RCV(n_lams=4, cv=[(even, odd), (odd, even)]).fit(X, REAL)
+    np.testing.assert_array_equal(masks.cv_loss_, plain.cv_loss_)
+    assert plain.cv_loss_.min() > 0.01  # of rows that were not seen
+
+
+def test_scores_count_rows_and_not_classes():
+    """A score is scikit-learn's, unweighted unless the caller has weights; class_weight is a matter of the fit."""
+    weight, at = {"no": 10.0, "yes": 1.0}, np.arange(N)
+    folds = [(at[at % 3 != k], at[at % 3 == k]) for k in range(3)]
+    model = CCV(penalty="l1", n_lams=4, cv=folds, tol=1e-8, scoring="accuracy", class_weight=weight).fit(X, Y)
+    for i, lam in enumerate(model.lams_):
+        one = C(penalty="l1", lam=lam, tol=1e-8, class_weight=weight)
+        by_hand = [-one.fit(X[train], Y[train]).score(X[test], Y[test]) for train, test in folds]
+        np.testing.assert_allclose(model.cv_loss_[i], by_hand, atol=1e-12)
+    own = CCV(n_lams=3, cv=folds, scoring=lambda e, X, y: e.score(X, y), class_weight="balanced").fit(X, Y)
+    assert own.status_ == "CONVERGED"  # a score without weights is asked for none
+
+
+def test_criteria_do_not_see_the_scale_of_class_weights():
+    paths = [C(penalty=MCP(0.1), class_weight=w).path(X, Y, n_lams=8) for w in (None, {"no": 100, "yes": 100})]
+    np.testing.assert_allclose(paths[1].ebic, paths[0].ebic, rtol=1e-6)
+    twice = C(penalty=MCP(0.1)).path(X, Y, np.full(N, 2.0), n_lams=8)
+    assert twice.ebic[-1] > 1.5 * paths[0].ebic[-1]  # repetitions do count
+
+
+# ---- groups and bounds
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_groups_of_features_converge(scale):
+    """Correlated columns, some a thousand times as large: the same F as an interior-point method."""
+    cvxpy = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(120, 9)) + 2.0 * rng.normal(size=(120, 1))
+    y = A[:, 0] - A[:, 4] + rng.normal(size=120)
+    A[:, ::2] *= scale
+    groups = [[0, 4], [1, 2, 3], [5, 8]]
+    model = R(penalty="l1", lam=0.3, groups=groups, tol=1e-6).fit(A, y)
+    assert model.status_ == "CONVERGED" and model.n_iter_ < 100
+    x, b = cvxpy.Variable(9), cvxpy.Variable()
+    r = sum(cvxpy.norm(x[g]) for g in [*groups, [6], [7]])
+    least = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(A @ x + b - y) / 240 + 0.3 * r)).solve()
+    assert model.objective_ == pytest.approx(least, rel=1e-5)
+
+
+def test_groups_of_one_are_entries():
+    """And nothing of theirs is slower to find."""
+    alone = C(penalty="l1", lam=0.05, groups=[[j] for j in range(8)], tol=1e-7).fit(X, Y)
+    plain = C(penalty="l1", lam=0.05, tol=1e-7).fit(X, Y)
+    assert alone.status_ == "CONVERGED"
+    np.testing.assert_allclose(alone.coef_, plain.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("r", [Box(0.5, 2.0), Simplex()], ids=lambda r: type(r).__name__)
+def test_a_domain_without_0(r):
+    model = R(penalty=r).fit(X, REAL)
+    assert model.status_ == "CONVERGED" and np.isfinite(r.r1(model.coef_))
+
+
+def test_the_hint_names_what_ended_the_fit():
+    with pytest.warns(dcopt.learn.say.ConvergenceWarning, match="a callback ended the fit"):
+        C(tol=1e-12, callbacks=[lambda state: True]).fit(X, Y)
