@@ -214,13 +214,17 @@ class Job:
             run.restore(saved)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
             _compile(P, state.x)
+            unseen = 0  # component gradients of a first look that no step pays for
             if looks and saved is None and self.estimator == Revisited():
-                began = clock()
-                P.f.recent.at(state.x)  # type: ignore[union-attr]  # the first look serves the first step too
+                began, f = clock(), P.f
+                assert isinstance(f, LinearSum)
+                f.recent.at(state.x)  # the first look serves the first step too
+                unseen = f.n
                 run.seconds += clock() - began
             if keeper is not None and saved is None:
                 keeper.begin(run)
             end = run.go(states, rule, callbacks, keeper, Search(self._search, told.half) if self.searches else None)
+            run.checks += unseen if run.t == 0 else 0
             if keeper is not None:
                 keeper.end(run)
             result = run.result(end, self.recipe.name, told.tol, told.loose_tol)

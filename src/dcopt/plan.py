@@ -197,7 +197,10 @@ def _certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measu
                 Condition("ρ/2 > L_v (s < 1)", shifted.rho / 2, ">", shifted.L_v, shifted.rho > 2 * shifted.L_v),
                 Condition("a(γ) > 0", o.a, ">", 0.0, o.a > 0),
             )
-            return _plan(P, "certified", setting, measure, eps, known, conditions, o, eta, D0, o.b)
+            seen = next(k for k in known if k.name == "sigma").how
+            remarks = () if seen == "given" else ("σ was seen at x0, and the theorem needs it all along the path: "
+                                                  "give sigma= if gradients may differ more elsewhere",)  # fmt: skip
+            return _plan(P, "certified", setting, measure, eps, known, conditions, o, eta, D0, o.b, remarks)
         known += (Known("b", float(o.b), f"at least N = {n}: the finite-sum theorem is cheaper"),)
     assert n is not None
     b_small = theory.root(n)

@@ -83,14 +83,27 @@ def loopless_svrg(c: Scene, b: int, q: float) -> Rate:
 
 
 def saga(c: Scene, b: int, exact: bool) -> Rate:
-    """a = ρ/2 − 2 L_x N/b^{3/2}, Θ = 2 L_x N/b^{3/2}; L_x = L_v with the quadratic exact (MM), else L (DCA)."""
-    theta = 2 * (c.L_v if exact else c.L) * c.n / b**1.5
+    """a = ρ/2 − Θ, Θ = s L_x ≤ 2 L_x/(q √b); L_x = L_v with the quadratic exact (MM), else L (DCA).
+
+    q = 1 − (1 − 1/N)^b, how likely b rows drawn one by one have a given one: less than the b/N of Table I.
+    """
+    theta = table_spread(visits(c.n, b), b) * (c.L_v if exact else c.L)
     return Rate(c.rho / 2 - theta, theta, b, b, c.n)
 
 
 def spread(p: float, b_small: int) -> float:
     """s = √((1−p)/(p b')): how much of L_v reaches the error."""
     return math.sqrt((1 - p) / (p * b_small))
+
+
+def visits(n: float, b: int) -> float:
+    """1 − (1 − 1/N)^b"""
+    return -math.expm1(b * math.log1p(-1.0 / n)) if n > 1 else 1.0
+
+
+def table_spread(q: float, b: int) -> float:
+    """s = 1/((1 − √(1−q)) √b) of a table of gradients, of which a step renews each with chance q"""
+    return (1.0 + math.sqrt(1.0 - q)) / (q * math.sqrt(b))  # 1 − √(1−q) = q/(1 + √(1−q))
 
 
 def steady(theta: float) -> float:

@@ -682,3 +682,13 @@ def test_a_point_so_large_that_its_steps_round_away_is_not_critical(size, method
     assert not result.status.success and result.certificate.value > 1e-4
     small = dcopt.solve(P, "auto", tol=1e-13, passes=100)
     assert small.status is Status.CONVERGED  # and nothing near 0 is lost by it
+
+
+def test_a_look_at_the_start_is_counted_where_no_step_follows():
+    """dca-local at a critical point: one look to find out, one for the certificate."""
+    X = matrix(40, 3)
+    P = erm(X, signs(X), "logistic", L1(10.0))
+    for _ in range(2):  # whatever is remembered of another run
+        result = solve(P, "dca-local", x0=np.zeros(3), tol=1e-6, measure="criticality")
+        assert result.status is Status.CONVERGED and result.steps == 0
+        assert result.spent.gradients == 0 and result.spent.checks == 80

@@ -391,3 +391,31 @@ def test_groups_in_an_ill_conditioned_q(k):
     inner = groups(Q, r, y, np.zeros(shape), 1e-10)
     assert inner.residual == r.distance(y - Q.grad(inner.x), inner.x) <= 1e-6
     np.testing.assert_array_equal(np.flatnonzero(inner.x.reshape(10, -1).any(axis=1)), [0, 1, 2, 3, 5, 6, 7, 8, 9])
+
+
+def test_fista_asks_for_gradients_alone_which_it_counts(monkeypatch):
+    """Where L is not known: a look at G would be a pass over the rows that nobody counts."""
+    draw, seen = np.random.default_rng(0), []
+    G = mean(Quartic(), draw, 4)
+    assert math.isinf(G.L)
+    for name in ("value", "bregman"):
+        monkeypatch.setattr(Mean, name, lambda *_, name=name: pytest.fail(f"G.{name} was asked for"))
+    grad = Mean.grad
+    monkeypatch.setattr(Mean, "grad", lambda self, x: seen.append(x) or grad(self, x))
+    inner = fista(G, L1(0.01), 0.1 * draw.normal(size=4), draw.normal(size=4), 1e-9)
+    assert inner.residual <= 1e-9 and inner.cost.gradients == len(seen) * G.components
+
+
+@pytest.mark.parametrize("looks", [1, 2, 4])
+def test_svrg_makes_no_epoch_that_is_not_looked_at(looks):
+    """k looks have k − 1 epochs between them."""
+    draw = np.random.default_rng(0)
+    f = dcopt.erm(draw.normal(size=(500, 4)), draw.normal(size=500), "huber").f
+    G = Mean(f, 0.5)
+    inner = InnerSVRG(b=10, epochs=looks)(G, L1(0.01), draw.normal(size=4), np.zeros(4), 0.0)
+    length = min(50, max(8, math.ceil(4.0 * 3.0 * _batch_smoothness(G, 10) / G.rho)))
+    assert inner.steps == (looks - 1) * length and inner.cost.gradients == 500 * looks + 10 * inner.steps
+
+
+def _batch_smoothness(G, b):
+    return ((b - 1) * (G.L - G.mu) + G.L_component) / b + G.mu

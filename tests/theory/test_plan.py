@@ -14,6 +14,7 @@ import dcopt
 from dcopt import theory
 from dcopt.convex import ScaledIdentity
 from dcopt.data.datasets import available
+from dcopt.estimators import SAGA
 from dcopt.regularizers import L2, MCP, Exponential, Zero
 from dcopt.theory import Scene
 
@@ -179,6 +180,31 @@ def test_kappa_is_raised_until_the_condition_holds() -> None:
     assert plan.eta == pytest.approx((4 * sqrt(0.9) - 1.5 - 1e-9) / 2) and plan.P.eta == plan.eta
 
 
+def test_just_above_the_condition_the_plan_is_not_endless() -> None:
+    """T ~ 1/a: a κ that hardly meets a > 0 is raised as one that does not, and T is within a few times of the best."""
+    for rho in 2 * np.array([1.0 + 1e-9, 1.01, 1.1, 1.14, 1.15, 1.5, 3.0]):
+        scene = Scene(100, rho, 0.0, 2.0, 2.0, 1.0, 0.0)  # θ = 1
+        shifts = np.linspace(0.0, 10.0, 1001)[1:]
+
+        def T(eta: float, scene: Scene = scene) -> float:
+            after = scene.shifted(eta)
+            rate = theory.full(after)._replace(a=after.rho / 2 - 1.0, Theta=1.0)
+            return theory.steps(after, rate, 1.0, 1e-3, "criticality")
+
+        eta = theory.shift_for(scene, 1.0)
+        assert T(eta) <= 5.0 * min(map(T, shifts))
+        assert (eta == 0.0) == (rho / 2 - 1.0 >= rho / 16)
+
+
+def test_sigma_that_was_seen_at_one_point_is_said_to_be() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    P = dcopt.erm(X, np.sign(X[:, 0]), "logistic")
+    seen, given = (dcopt.plan(P, 0.5, setting="online", sigma=s) for s in (None, 0.1))
+    assert seen.setting == given.setting == "online"
+    said = [any("σ was seen at x0" in remark for remark in plan.remarks) for plan in (seen, given)]
+    assert said == [True, False]
+
+
 def test_rates_of_the_other_methods() -> None:
     c = Scene(1000, 1.0, 0.5, 1.25, 1.5, 0.25, 0.0)
     svrg = theory.svrg(c, 100, 3, exact=False)
@@ -186,8 +212,9 @@ def test_rates_of_the_other_methods() -> None:
     assert svrg.Theta == pytest.approx(1.5 * 3 / sqrt(200)) and svrg.cost == pytest.approx((1000 + 400) / 3)
     loopless = theory.loopless_svrg(c, 100, 0.5)
     assert loopless.Theta == pytest.approx(2 * 0.25 / (0.5 * 10)) and loopless.cost == pytest.approx(600)
-    saga = theory.saga(c, 400, exact=True)
-    assert saga.Theta == pytest.approx(2 * 0.25 * 1000 / 400**1.5) and saga.cost == 400
+    saga, q = theory.saga(c, 400, exact=True), 1 - 0.999**400  # rows drawn one by one: some twice
+    assert saga.Theta == pytest.approx(0.25 / ((1 - sqrt(1 - q)) * 20)) and saga.cost == 400
+    assert saga.Theta == pytest.approx(SAGA(b=400).spread(1000) * c.L_v)  # what the estimator says of itself
     assert theory.saga(c, 400, exact=False).Theta == pytest.approx(6 * saga.Theta)
 
 

@@ -27,6 +27,11 @@ OWN = {
     "loopless-svrg": LooplessSVRG(b_small=3, q=0.2),
     "saga": SAGA(b=6),
     "saga-distinct": SAGA(b=6, sampling="distinct"),
+    "page-distinct": PAGE(p=0.2, b_small=15, sampling="distinct"),
+    "page-all": PAGE(p=0.2, b_small=30, sampling="distinct"),
+    "sarah-distinct": SARAH(b_small=15, period=6, sampling="distinct"),
+    "svrg-distinct": SVRG(b_small=15, period=6, sampling="distinct"),
+    "loopless-svrg-distinct": LooplessSVRG(b_small=15, q=0.2, sampling="distinct"),
     "sag": SAG(b=6),
     "full": Full(),
 }

@@ -44,7 +44,7 @@ def variance_smoothness(f: LinearSum, G: Majorizer) -> float:
     """E‖(∇f_i(x) − ∇f_i(y)) − (∇f(x) − ∇f(y))‖²_{Q⁻¹} ≤ ℓ²‖x − y‖²_Q,  ℓ² = s² λ_max(Q⁻¹ (1/N) Σ w_i² |a_i|² a_i a_iᵀ).
 
     |a|² = ⟨a, Q⁻¹a⟩: L_v in the metric of G = ½ ⟨x, Qx⟩, with τ it falls like 1/τ. For a Gram matrix it is at least the
-    root of the number of features; √N where a row has a column to itself.
+    root of its rank; √N where a row has a column to itself.
     """
     weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
     return max(f.loss.curvature[1], -f.loss.curvature[0]) * math.sqrt(max(0.0, G.spread(f.a, weights)))

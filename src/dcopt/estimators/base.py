@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..draw import SAMPLINGS, Draw, Sampling
@@ -60,6 +61,11 @@ def check_batch(setting: str, b: int, n: int | None) -> None:
     require_count(setting, b)
     if n is not None and b > n:
         raise BadSettings(setting, b, f"at most N = {n}; b=None takes all components")
+
+
+def distinct(sampling: Sampling, b: int, n: int) -> float:
+    """√((N−b)/(N−1)), by which a mean over b distinct rows deviates less than one over any; 1 for other samplings"""
+    return math.sqrt(max(n - b, 0) / (n - 1)) if sampling == "distinct" and n > 1 else 1.0
 
 
 def check_sampling(sampling: Sampling, importance: bool = False) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..draw import Draw
 from ..errors import require_number
+from .base import distinct
 from .svrg import SVRG
 
 
@@ -23,7 +24,8 @@ class LooplessSVRG(SVRG):
     def spread(self, n: int) -> float:
         """√(1−q) / ((1−√(1−q)) √b): δ = E‖x − x̃‖² has δ⁺ ≤ (1−q)((1+β)δ + (1+1/β)‖x⁺ − x‖²), β = 1/√(1−q) − 1"""
         root = math.sqrt(1.0 - self.q)
-        return root * (1.0 + root) / (self.q * math.sqrt(self.b_small))  # 1 − √(1−q) = q/(1 + √(1−q))
+        own = distinct(self.sampling, self.b_small, n)
+        return own * root * (1.0 + root) / (self.q * math.sqrt(self.b_small))  # 1 − √(1−q) = q/(1 + √(1−q))
 
     def refresh(self, draw: Draw) -> bool:
         return draw.coin() < self.q

@@ -9,7 +9,7 @@ from ..errors import NeedsFiniteSum, require_number
 from ..sums import Sum
 from ..theory import spread
 from ..xp import Array
-from .base import Estimate, OnlyG, both, check_batch, check_sampling
+from .base import Estimate, OnlyG, both, check_batch, check_sampling, distinct
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PAGE:
 
     def spread(self, n: int) -> float:
         """√((1−p)/(p b')): corrections add up, for 1/p steps on average"""
-        return spread(self.p, self.b_small)
+        return distinct(self.sampling, self.b_small, n) * spread(self.p, self.b_small)
 
     def refresh(self, draw: Draw) -> bool:
         return draw.coin() < self.p

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 from ..draw import Draw, Sampling
 from ..errors import pick
 from ..sums import Cost, Sum
+from ..theory import table_spread, visits
 from ..xp import Array
-from .base import Estimate, both, check_batch, check_sampling, needs_finite_sum
+from .base import Estimate, both, check_batch, check_sampling, distinct, needs_finite_sum
 from .table import Table, first_table, renew
 
 
@@ -37,12 +37,11 @@ class SAGA:
 
     def visits(self, n: int) -> float:
         """q: how likely a step visits a given row"""
-        return -math.expm1(self.b * math.log1p(-1.0 / n)) if self.sampling == "iid" and n > 1 else self.b / n
+        return visits(n, self.b) if self.sampling == "iid" else self.b / n
 
     def spread(self, n: int) -> float:
         """1 / ((1−√(1−q)) √b): δ, the mean of ‖∇f_i(x) − y_i‖², has δ⁺ ≤ (1+β)(1−q)δ + (1+1/β) L_v²‖x⁺ − x‖²"""
-        q = self.visits(n)
-        return (1.0 + math.sqrt(1.0 - q)) / (q * math.sqrt(self.b))  # 1 − √(1−q) = q/(1 + √(1−q))
+        return distinct(self.sampling, self.b, n) * table_spread(self.visits(n), self.b)
 
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         table = first_table(sum, x, inside=self.quadratic == "inside")

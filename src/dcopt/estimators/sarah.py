@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..draw import Draw
 from ..errors import require_count
+from .base import distinct
 from .page import PAGE
 
 
@@ -24,7 +25,7 @@ class SARAH(PAGE):
 
     def spread(self, n: int) -> float:
         """√((M−1)/b'): every step is in the corrections of at most M − 1"""
-        return math.sqrt((self.period - 1) / self.b_small)
+        return distinct(self.sampling, self.b_small, n) * math.sqrt((self.period - 1) / self.b_small)
 
     def refresh(self, draw: Draw) -> bool:
         return draw.t % self.period == 0

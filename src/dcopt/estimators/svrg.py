@@ -10,7 +10,7 @@ from ..draw import Draw, Sampling
 from ..errors import require_count
 from ..sums import Sum
 from ..xp import Array
-from .base import Estimate, both, check_batch, check_sampling, needs_finite_sum
+from .base import Estimate, both, check_batch, check_sampling, distinct, needs_finite_sum
 
 
 class Anchor(NamedTuple):
@@ -39,7 +39,8 @@ class SVRG:
 
     def spread(self, n: int) -> float:
         """√(M(M−1)/(2b)): ‖x_t − x̃‖² ≤ k Σ ‖x_{j+1} − x_j‖² over the k < M steps since the snapshot, summed over t"""
-        return math.sqrt(self.period * (self.period - 1) / (2.0 * self.b_small))
+        own = distinct(self.sampling, self.b_small, n)
+        return own * math.sqrt(self.period * (self.period - 1) / (2.0 * self.b_small))
 
     def refresh(self, draw: Draw) -> bool:
         return draw.t % self.period == 0

@@ -1,4 +1,4 @@
-"""How far a point is from critical. Both measures are zero exactly at critical points.
+"""How far a point is from critical: where a measure is 0, it is; where r2 is smooth, only there.
 
 criticality  d(x) = dist(∇H(x) + w, ∂(G + r1)(x)), w ∈ ∂r2(x): independent of the decomposition's κ
 gap          gap(x) = max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(x) + w, x − y⟩ ≤ d(x)²/(2ρ_φ)

@@ -21,7 +21,11 @@ def _own_seed(draw: Draw) -> int:
 
 @dataclass(frozen=True)
 class StagedSVRG:
-    """SSDC-SVRG: ⌈log₂(k+1)⌉ epochs of prox-SVRG in stage k, and one look at the result."""
+    """SSDC-SVRG: ⌈log₂(k+1)⌉ epochs of prox-SVRG in stage k, and one look at the result.
+
+    The epochs are `InnerSVRG`'s, steps of 1/(3L) on batches for about a pass. That one halves the error is proven for
+    steps of .05/L on single rows, 200 L/γ of them, which take longer; here it is what is seen, not what is proven.
+    """
 
     def at(self, draw: Draw) -> Subsolver:
         solver = InnerSVRG(epochs=math.ceil(math.log2(draw.t + 2)) + 1, seed=_own_seed(draw))

@@ -28,7 +28,7 @@ class InnerSVRG(Solver):
 
     name = "svrg"
     b: int | None = None  # 2 L_component/L, at most ⌈√N⌉
-    epochs: int = 400
+    epochs: int = 400  # looks at an anchor, each but the last with an epoch behind it
     seed: int = _SEED
     start: int = 0  # its first draw
 
@@ -82,7 +82,8 @@ class InnerSVRG(Solver):
             residual = r.distance(y - own, anchor)
             worse = residual > 2.0 * best.residual
             best.offer(anchor, residual)
-            if best.residual <= max(tol, rounding(y, own)) or best.stalled(16 * epoch):
+            last = epoch + 1 == self.epochs  # what follows would not be looked at
+            if best.residual <= max(tol, rounding(y, own)) or best.stalled(16 * epoch) or last:
                 break
             if worse:  # the step was too long for these rows
                 step *= 0.5
