@@ -59,7 +59,8 @@ class Told:
     output: str = "last"
     trace: float | str | None = "auto"
     settle: bool = False
-    search: bool = False  # for lower critical points
+    search: bool = False  # for lower critical points,
+    leaps: bool = False  # also on the way to the first of them
 
     def rule(self, P: Problem, stop: Rule | None) -> Rule:
         """The stop rule; refuses what does not fit together."""
@@ -182,9 +183,13 @@ class Job:
         yield from self._states(state)
 
     def _states(self, state: State, **settings: Any) -> Iterator[State]:
-        """Those after this one; the settings are those of a search, where there is one."""
+        """Those after this one; the settings are those of a search, where there is one.
+
+        "auto" looks around on its way too. Who asks for a search gets one at critical points only, the first of them
+        the one that a run without it ends at: none ends higher.
+        """
         solver = self.recipe.subsolver(self.tuned) if self.subsolver is None else self.subsolver
-        if self.searches and isinstance(solver, Local):
+        if self.searches and isinstance(solver, Local) and (settings or self.told.leaps):
             solver = replace(solver, search=True, **settings)
         return dca(self.tuned, self.estimator, solver, state, self.seed)
 

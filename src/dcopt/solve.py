@@ -117,7 +117,7 @@ def solve(
         are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with
         every step, which costs next to nothing there. Estimators do; a checkpoint keeps it
     search : leave critical points for lower ones, where r is a sum of concave profiles of entries ("auto", "dca-local"
-        and "dca-nested"); None: for "auto" without an x0
+        and "dca-nested"; these two from where they would have ended); None: for "auto" without an x0
     x0 : the start; without `search` a run ends at a critical point near it. By default 0; for "auto" a step of f alone
         from 0 where the penalty is concave and that is lower (of small data,
         and then for "dca-local" too, the best of three such starts after six steps each, which are counted as passes
@@ -149,8 +149,9 @@ def solve(
     measure, output = measure or "gap", output or "last"
     require(isinstance(settle, bool), "settle", settle, "True or False")
     require(search is None or isinstance(search, bool | np.bool_), "search", search, "None, True or False")
-    look = x0 is None and isinstance(method, str) and method == AUTO if search is None else bool(search)
-    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, look)
+    free = isinstance(method, str) and method == AUTO
+    look = x0 is None and free if search is None else bool(search)
+    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, look, look and free)
     rule = told.rule(P, stop)
     are_observers(callbacks)
     seed = as_seed(seed)

@@ -374,3 +374,16 @@ def test_what_an_entry_adds_to_r() -> None:
     assert entries(Exponential(lam=0.1, alpha=1.0, groups="rows"), x) is None
     assert entries(Exponential(lam=0.1, alpha=1.0, groups=[[0, 1], [2]]), x[:, 0]) is None
     assert entries(TopK(lam=0.1, k=1), x) is None
+
+
+@pytest.mark.parametrize("seed", [*range(8), 26])
+def test_a_search_that_is_asked_for_ends_no_higher_than_none(seed: int) -> None:
+    """Its first critical point is where a run without it ends; leaps on the way led elsewhere (seeds 7 and 26)."""
+    draw = np.random.default_rng(seed)
+    X = draw.normal(size=(80, 7))
+    y = (X.sum(axis=1) + 2 * draw.normal(size=80) > 0).astype(int)
+    P = dcopt.erm(X, y, "logistic", SCAD(0.1), intercept=True)
+    settings: dict[str, Any] = {"x0": np.zeros(8), "tol": 1e-6, "measure": "criticality", "passes": 500}
+    plain, searched = (dcopt.solve(P, "dca-local", search=search, **settings) for search in (False, True))
+    assert plain.status is searched.status is Status.CONVERGED
+    assert searched.certificate.F <= plain.certificate.F + 1e-9
