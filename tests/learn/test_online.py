@@ -150,3 +150,38 @@ def test_settings_that_a_stream_cannot_have():
     for settings in ({"class_weight": "balanced"}, {"measure": "x"}, {"tol": -1.0}):
         with pytest.raises(BadSettings, match=next(iter(settings))):
             dcopt.DCClassifier(**settings).partial_fit(X, y, classes=["no", "yes"])
+
+
+# ---- weights
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array])
+def test_weights_say_how_often_a_sample_comes(wrap):
+    X, y = two_classes(600)
+    often = np.random.default_rng(0).integers(0, 4, 600)
+    at = np.repeat(np.arange(600), often)
+    weighted, repeated = (dcopt.DCClassifier(lam=0.02, random_state=0) for _ in range(2))
+    weighted.partial_fit(wrap(X), y, classes=["no", "yes"], sample_weight=often)
+    repeated.partial_fit(wrap(X[at]), y[at], classes=["no", "yes"])
+    np.testing.assert_array_equal(weighted.x_, repeated.x_)
+    assert weighted.n_iter_ > 0 and weighted.certificate_ == repeated.certificate_
+
+
+def test_samples_without_weight_leave_all_as_it_was():
+    X, y = two_classes(800)
+    new = dcopt.DCClassifier(lam=0.02).partial_fit(X, y, classes=["no", "yes"], sample_weight=np.zeros(800))
+    assert not hasattr(new, "coef_")
+    model = dcopt.DCClassifier(lam=0.02, random_state=0).partial_fit(X, y, classes=["no", "yes"])
+    before, x = pickle.dumps(model), model.x_.copy()
+    model.partial_fit(X[:50], y[:50], sample_weight=np.zeros(50))
+    assert pickle.dumps(model) == before
+    np.testing.assert_array_equal(model.x_, x)
+
+
+@pytest.mark.parametrize("weight", [0.5, -1.0, np.nan, np.inf])
+def test_weights_that_are_no_repetitions(weight):
+    X, y = two_classes(30)
+    weights = np.ones(30)
+    weights[7] = weight
+    with pytest.raises(BadInput, match="sample_weight, row 7"):
+        dcopt.DCClassifier().partial_fit(X, y, classes=["no", "yes"], sample_weight=weights)

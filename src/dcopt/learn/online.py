@@ -51,8 +51,9 @@ class Memory:
 class Online(DCBase):
     """partial_fit for estimators with one λ."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Learn from the next samples, each seen once. `classes`: all labels there will be, at the first call.
+        `sample_weight`: whole numbers, how often each of them comes; none, if all are 0.
 
         The first `holdout` samples are kept for the certificate; then PAGE takes batches of `holdout` or of its square
         root, as its coin says, and samples that do not fill a batch wait. `drift_` compares the loss of recent
@@ -60,13 +61,17 @@ class Online(DCBase):
         """
         if getattr(self, "class_weight", None) is not None:
             raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
-        unmasked(X=X, y=y)
+        unmasked(X=X, y=y, sample_weight=sample_weight)
         with nothing_half_done(self):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=FLOATS, reset=not hasattr(self, "coef_"),
                 **({"y_numeric": True} if self._estimator_type_ == "regressor" else {}),
             )  # fmt: skip
             self._declare(y, classes)
+            often = _repetitions(sample_weight, len(y))
+            X, y = X[often], y[often]
+            if not len(y):
+                return self
             pick("measure", self.measure, MEASURES)
             require_number("tol", self.tol, 0.0)
             memory = self.__dict__.get("stream_") or self._new_memory(X)
@@ -174,6 +179,18 @@ class Online(DCBase):
         self.status_ = status.name
         self.certificate_ = f"{said}; {memory.seen} samples seen; {status.name}: {status.value}"
         self.drift_ = memory.recent / memory.past if memory.past > 0.0 else 1.0
+
+
+def _repetitions(weights: Any, n: int) -> Any:
+    """The numbers of n samples, each as often as it comes"""
+    if weights is None:
+        return np.arange(n)
+    often = check.vector(weights, "sample_weight", n)
+    bad = np.flatnonzero((often < 0.0) | (often != np.floor(often)))
+    if bad.size:
+        said = f"{often[bad[0]]:g} is not a whole number >= 0: in partial_fit a weight says how often a sample comes"
+        raise BadInput("sample_weight", said, row=int(bad[0]))
+    return np.repeat(np.arange(n), often.astype(np.int64))
 
 
 def _formed(memory: Memory, X: Any) -> Any:
