@@ -15,6 +15,7 @@ from .estimators.base import Steady
 from .functions import KnownSquare
 from .nested import Nested
 from .problem import Problem
+from .regularizers import Except
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
 from .subproblems.boosted import Boosted
@@ -82,6 +83,8 @@ class Method:
         if P.n is None:
             return P, estimator
         if P.f is None and isinstance(estimator, PAGE) and P.constants.L_v is not None:
+            if not math.isfinite(P.constants.L_v):
+                raise CannotSolve(self.name, "the h_i have kinks, so that no step is short enough for batches", "dca")
             P = P.shift(_needed_shift(P, estimator.spread(P.n)))  # a general G need not leave it the descent of (S)
         if P.f is None or isinstance(P.G, Majorizer):
             estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
@@ -193,10 +196,11 @@ def _spg(P: Problem) -> Subsolver:
     return StagedSPG(G.mu - G.smoothness.m_f, b)  # type: ignore[return-value]  # told the step by the loop
 
 
-def separate(P: Problem, name: str = "dca-local", instead: str = "dca") -> Problem:
+def separate(P: Problem, name: str = "a local metric", instead: str = "dca") -> Problem:
     """P itself, if a metric can be made of f and the program in it falls apart."""
     if not (isinstance(P.f, LinearSum) and separable(P.r)):
-        raise CannotSolve(name, f"r = {type(P.r).__name__} does not fall apart into entries or rows", instead)
+        own = type(P.r.of if isinstance(P.r, Except) else P.r).__name__
+        raise CannotSolve(name, f"r = {own} does not fall apart into entries or rows", instead)
     return P
 
 
@@ -289,8 +293,11 @@ def _automatic(P: Problem) -> tuple[str, str]:
     if P.n is None:
         return "dca-page", "a stream"
     if not isinstance(f, LinearSum):
-        one = P.n == 1
-        return ("dca", "H has one component") if one else ("dca-page", f"a general G and {P.n} components")
+        if P.n < _MANY:
+            return "dca", f"a general G, and {P.n} components are soon seen"
+        if not math.isfinite(getattr(P.sum, "L_v", None) or 0.0):
+            return "dca", "a general G, and components with kinks"
+        return "dca-page", f"a general G and {P.n} components"
     convex = f.loss.curvature[0] >= 0.0
     if (P.tunable or isinstance(P.G, LocalCurvature)) and separable(P.r):
         if f.grams is not None:

@@ -241,7 +241,7 @@ def erm(
     f = LinearSum(rows, phi, labels, weights, width)
     if decomposition == "gram":
         G = majorizing_gram(f)  # equal columns share a coefficient to the accuracy of the ridge, not beyond
-        return Problem(G, r=r, f=f, classes=classes, inner_tol=max(1e-10, G.least))
+        return Problem(G, r=r, f=f, classes=classes, inner_tol=G.resolution)
     if decomposition == "diagonal":
         return Problem(majorizing_diagonal(f), r=r, f=f, classes=classes)
     if kappa is None:

@@ -289,11 +289,16 @@ class Run:
             room = _RISE if certified else _NOISE
             if self.exact:
                 room = max(1e-9, 32 * float(np.finfo(self.P.dtype).eps))
-            if look.F > before.F + room * max(abs(before.F), 1e-3):
+            most = before.F + room * max(abs(before.F), 1e-3)
+            if look.F > most and look.F > most + self._lost(look.x):
                 rise = f"F rose from {before.F:.6g} to {look.F:.6g} at step {look.t}"
                 self._end = End(Status.DIVERGED, rise + self._blame())
         if self._best is None or look.F < self._best.F:
             self._best = look
+
+    def _lost(self, x: Array) -> float:
+        """What F = G − H may have lost to rounding where G is large and they cancel."""
+        return 0.0 if self.P.f is not None else 64 * float(np.finfo(np.float64).eps) * abs(self.P.G.value(x))
 
     def _blame(self) -> str:
         kappa = getattr(self.tuned.G, "kappa", None)
@@ -326,7 +331,7 @@ class Run:
             end = self._end  # found when the last points were looked at
         status, message = end.status, end.message or end.status.value
         self.checks += self.P.known.n or 0
-        tol = self.tol_met if status is Status.CONVERGED else tol
+        tol = self.tol_met if status is Status.CONVERGED or tol is None else tol  # of a rule that asked for more too
         bound, stream = look.doubt.bound, self.P.n is None
         if status in (Status.BUDGET, Status.TIME, Status.STALLED, Status.OUT_OF_DATA) or status.success:
             if tol is not None and bound <= tol:

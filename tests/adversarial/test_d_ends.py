@@ -692,3 +692,15 @@ def test_a_look_at_the_start_is_counted_where_no_step_follows():
         result = solve(P, "dca-local", x0=np.zeros(3), tol=1e-6, measure="criticality")
         assert result.status is Status.CONVERGED and result.steps == 0
         assert result.spent.gradients == 0 and result.spent.checks == 80
+
+
+@pytest.mark.parametrize("method", ["dca-local", "auto"])
+def test_a_tolerance_that_was_met_holds_where_a_rule_asks_for_more(method):
+    """Tol and 50 passes: nothing falls any more after twenty, and what is true of x is said."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(500, 8))
+    P = erm(X, X[:, 0] + draw.normal(size=500) > 0, "logistic", dcopt.regularizers.SCAD(0.02))
+    result = solve(P, method, stop=Tol(1e-3) & Passes(50), seed=0)
+    assert result.status is Status.CONVERGED and result.certificate.tol == 1e-3 >= result.certificate.value
+    without = solve(P, method, stop=Steps(400) & Passes(400), seed=0)
+    assert without.status is not Status.CONVERGED and without.certificate.tol is None  # no tolerance, no claim

@@ -118,7 +118,7 @@ def test_f2_all_kinds_of_data(form: Any, loss: str, dtype: Any, tmp_path: Path) 
 
 @pytest.mark.parametrize("P", [
     lambda: dcopt.problems.sparse_regression(matrix(30, 5), matrix(30, 5)[:, 0]),
-    lambda: dcopt.problems.robust_regression(matrix(30, 5), matrix(30, 5)[:, 0]),
+    lambda: dcopt.problems.robust_regression(matrix(30, 5), matrix(30, 5)[:, 0], scale=1.0),
     lambda: dcopt.problems.nmf(np.abs(matrix(12, 5)), 2),
 ])  # fmt: skip
 def test_f2_problems_with_a_general_g(P: Any, tmp_path: Path) -> None:

@@ -419,3 +419,49 @@ def test_the_bound_of_the_fourth_moment_is_one(n):
             x /= np.linalg.norm(x)
         best = max(best, float(np.mean((a @ x) ** 4)))
     assert best <= bound <= 6 * best
+
+
+# ---- numbers of any size, and what "auto" takes
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-1, 1e2])
+def test_phase_retrieval_does_not_see_the_unit_of_a(scale):
+    draw = np.random.default_rng(0)
+    A, true = draw.normal(size=(60, 6)), draw.normal(size=6)
+    b = (scale * A @ true) ** 2
+    result = dcopt.solve(problems.phase_retrieval(scale * A, b), "dca", steps=300, x0=problems.spectral_start(A, b))
+    assert result.status.has_solution
+    assert min(np.linalg.norm(result.x - true), np.linalg.norm(result.x + true)) <= 1e-8 * np.linalg.norm(true)
+
+
+@pytest.mark.parametrize("scale", [1.0, 10.0, 1000.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_programs_with_large_columns_are_solved(scale, seed):
+    """A gradient may grow while the program falls: Newton's method goes on as long as it does."""
+    draw = np.random.default_rng(seed)
+    p = scale * (draw.normal(size=(20, 4)) + 1)
+    u = scale * (draw.normal(size=(50, 4)) + np.where(draw.random(50) < 0.4, 1, -1)[:, None])
+    for P in (problems.pu_learning(p, u, 0.4, mu=0.01), problems.ramp_svm(u, draw.integers(0, 2, 50), mu=0.01)):
+        assert dcopt.solve(P, "dca", tol=1e-6, passes=50_000, seed=0).status is dcopt.Status.CONVERGED
+
+
+def test_a_fit_to_rounding_has_no_scale():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    for factor in (1e-6, 1.0, 1e6):
+        with pytest.raises(BadSettings, match="scale = None: expected a number here"):
+            problems.robust_regression(X, factor * X @ [1.0, 2.0, 3.0])
+
+
+def test_auto_takes_what_a_general_g_bears():
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(60, 4)), draw.normal(size=60)
+    kinks = problems.robust_regression(X, y, "truncated", scale=1.0)
+    with pytest.raises(dcopt.CannotSolve, match="the h_i have kinks"):
+        dcopt.solve(kinks, "dca-page", passes=3)
+    for P in (kinks, problems.ramp_svm(X, y > 0, mu=0.01)):
+        result = dcopt.solve(P, "auto", tol=1e-6, passes=5000)
+        assert result.status is dcopt.Status.CONVERGED and result.method == "dca"
+    many = draw.normal(size=(5000, 4))
+    assert dcopt.solve(problems.ramp_svm(many, many[:, 0] > 0), "auto", steps=2).method == "dca-page"
+    large = problems.robust_regression(many, many[:, 0] + draw.normal(size=5000), "truncated", scale=1.0)
+    assert dcopt.solve(large, "auto", steps=2).method == "dca"

@@ -145,3 +145,14 @@ def test_large_d_has_bounds_without_a_spectrum():
     assert "spectrum" not in vars(G)
     np.testing.assert_allclose(G.Q - np.diag(np.diagonal(G.Q)), 0.25 * (gram(dcopt.erm(X, np.arange(50) % 2).f.a)
         - np.diag(np.diagonal(X.T @ X / 50))), atol=1e-12)  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_columns_of_any_unit_come_to_a_tolerance(scale):
+    """What is asked of a program grows with the columns, not with their squares."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(40, 6))
+    y = X @ [1.5, -1.0, 0.0, 0.0, 0.5, 0.0] + 0.3 * draw.standard_t(2, size=40)
+    P = dcopt.erm(scale * X, y, dcopt.losses.Huber(c=0.7), dcopt.regularizers.L1(0.05), decomposition="gram")
+    result = dcopt.solve(P, "dca", tol=1e-6, measure="criticality", passes=1500)
+    assert result.status is dcopt.Status.CONVERGED

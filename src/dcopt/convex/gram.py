@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,13 @@ class Gram(Majorizer, Quadratic):
     @property
     def L(self) -> float:
         return super().L if len(self.Q) <= _SMALL else float(np.abs(self.Q).sum(axis=1).max())
+
+    @property
+    def resolution(self) -> float:
+        """The residual of a program that is asked for: that of columns that only the ridge tells apart, 1e-8 Q_jj at
+        coefficients of 1, or at those of 1/√Q_jj that large columns have
+        """
+        return max(1e-10, min(self.least, math.sqrt(_RIDGE * self.least)))
 
     def scaled(self, by: float) -> Gram:
         return Gram(by * self.Q, least=by * self.least, tau=by * self.tau)

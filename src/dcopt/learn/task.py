@@ -62,7 +62,7 @@ class Task:
             f = self._sum()
             if decomposition == "gram":
                 G = majorizing_gram(f)
-                self.made[decomposition] = Problem(G, r=own, f=f, inner_tol=max(1e-10, G.least))
+                self.made[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
             else:
                 self.made[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
         return replace(self.made[decomposition], r=own)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..constants import Smoothness, smoothness
-from ..convex import Quadratic
 from ..data import check
 from ..data.intercept import WithIntercept
 from ..data.rows import RowMatrix
@@ -88,9 +87,9 @@ def regression(
     return rows, targets, r
 
 
-def resolution(G: Quadratic) -> float:
-    """1e-10, or 1e-10 ‖q‖ where the numbers are large: a residual that rounding allows."""
-    return 1e-10 * max(1.0, float(np.linalg.norm(G.q)))
+def resolution(size: float) -> float:
+    """1e-10 of the size of gradients: a residual that rounding allows, and in which small numbers are seen."""
+    return 1e-10 * (size or 1.0)
 
 
 def with_intercept(

@@ -19,7 +19,7 @@ from ..problem import Problem
 from ..regularizers import L1, Zero
 from ..sums import LinearSum
 from ..xp import Array
-from .base import ConvexSum
+from .base import ConvexSum, resolution
 
 _FEW = 2000  # rows for which an N × N matrix is no matter
 
@@ -105,12 +105,13 @@ def phase_retrieval(
     if form == "quartic":
         G = Mean(LinearSum(rows, Quartic(), np.zeros(n, rows.dtype)))
         H = ConvexSum(rows, HalfSquare(), intensities, intensities)
-        eta = float(eta or 0.1 * float(intensities.mean()) or 1.0)
-        return Problem(G, H, r, inner_tol=1e-10 * max(1.0, eta * size2**0.5)).shift(eta)
+        wide = float(rows.norms2().mean()) / rows.shape[1]
+        eta = float(eta or 0.1 * wide * float(intensities.mean()) or 1.0)
+        return Problem(G, H, r, inner_tol=resolution(eta * size2**0.5)).shift(eta)
     c = 3.0 * fourth_moment(rows) or 1.0
     f = LinearSum(rows, Intensity(float(intensities.max())), intensities)
     eta = float(eta or 0.1 * c * size2 or 1.0)
-    return Problem(Radial(c, eta), r=r, f=f, inner_tol=1e-10 * max(1.0, eta * size2**0.5))
+    return Problem(Radial(c, eta), r=r, f=f, inner_tol=resolution(eta * size2**0.5))
 
 
 def spectral_start(A: Any, b: Any, steps: int = 100) -> Array:

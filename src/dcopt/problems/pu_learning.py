@@ -18,7 +18,7 @@ from ..problem import Problem
 from ..regularizers import L1, Regularizer
 from ..sums import LinearSum
 from ..xp import Array
-from .base import ConvexSum, with_intercept
+from .base import ConvexSum, resolution, with_intercept
 
 
 def pu_learning(
@@ -68,7 +68,7 @@ def pu_learning(
     weights = np.concatenate([np.full(n_pos, prior * n / n_pos), np.full(n_unl, n / n_unl)]).astype(dtype)
     G = Mean(LinearSum(rows, ell, signs, weights), float(mu))
     H = ConvexSum(pos, ell, -np.ones(n_pos, dtype), np.full(n_pos, prior, dtype))
-    return Problem(G, H, r)
+    return Problem(G, H, r, inner_tol=resolution(max(1.0, float(np.mean(rows.norms2())) ** 0.5)))
 
 
 def _stack(X_pos: Any, X_unl: Any, pos: RowMatrix, unl: RowMatrix) -> RowMatrix:

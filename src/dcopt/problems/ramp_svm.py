@@ -15,7 +15,7 @@ from ..problem import Problem
 from ..regularizers import L1, Regularizer
 from ..sums import LinearSum
 from ..xp import Array
-from .base import ConvexSum, with_intercept
+from .base import ConvexSum, resolution, with_intercept
 
 
 def ramp_svm(
@@ -47,7 +47,8 @@ def ramp_svm(
     labels, classes = check.labels(y, rows.shape[0], "binary", rows.dtype)
     rows, r = with_intercept(rows, regularizer, intercept)
     G = Mean(LinearSum(rows, SmoothedHinge(1.0, width), labels), float(mu))
-    return Problem(G, ConvexSum(rows, SmoothedHinge(s, width), labels), r, classes=classes)
+    tol = resolution(max(1.0, float(np.mean(rows.norms2())) ** 0.5))
+    return Problem(G, ConvexSum(rows, SmoothedHinge(s, width), labels), r, classes=classes, inner_tol=tol)
 
 
 def sample(seed: int) -> Problem:

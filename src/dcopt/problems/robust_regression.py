@@ -19,6 +19,7 @@ from ..xp import Array, namespace
 from .base import ConvexSum, regression, resolution
 
 # scale / σ: 95 % as efficient as least squares where the errors are normal with deviation σ
+_FITTED = 1e-10  # of the targets: residuals that are rounding
 TUNING = {"welsch": 2.985, "tukey": 4.685, "cauchy": 2.385, "geman-mcclure": 3.787, "truncated": 2.795}
 
 
@@ -100,13 +101,13 @@ def robust_regression(
         if scale is None:
             x = np.linalg.lstsq(G.Q, G.q, rcond=None)[0]
             scale = scale_of(rows.dot(x.astype(rows.dtype)) - targets, loss)
-            if not scale > 0.0:
+            if not scale > _FITTED * float(np.linalg.norm(targets)) / len(targets) ** 0.5:
                 raise BadSettings("scale", None, "a number here: half of the residuals of least squares are 0")
         require_number("scale", scale, 0.0, open_low=True)
         ell = Truncated(float(scale)) if loss == "truncated" else replace(as_loss(loss), c=float(scale))  # type: ignore[type-var]
     real = ell.labels == "real" and ell.curvature[1] <= 1.0
     require(real, "loss", loss, "a loss of residuals with second derivative at most 1")
-    return Problem(G, ConvexSum(rows, Excess(ell), targets), r, inner_tol=resolution(G))
+    return Problem(G, ConvexSum(rows, Excess(ell), targets), r, inner_tol=resolution(float(np.linalg.norm(G.q))))
 
 
 def scale_of(residuals: Any, loss: str = "tukey") -> float:

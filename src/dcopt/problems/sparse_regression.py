@@ -48,7 +48,7 @@ def sparse_regression(
     if mu > 0.0:
         G = G.shift(float(mu))
     r = reweighted(r) if concave_step == "reweighted" else r
-    return Problem(G, Nothing((rows.shape[1],)), r, inner_tol=resolution(G))
+    return Problem(G, Nothing((rows.shape[1],)), r, inner_tol=resolution(float(np.linalg.norm(G.q))))
 
 
 def largest_lam(P: Problem, free: int = 0) -> float:

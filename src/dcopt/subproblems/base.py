@@ -64,7 +64,7 @@ class Best:
 
     def __init__(self, x: Array, residual: float) -> None:
         self.x, self.residual = x, residual
-        self._look, self._then = 128, residual
+        self._look, self._then, self._stuck = 128, residual, 0
 
     def offer(self, x: Array, residual: float) -> None:
         if residual < self.residual or not math.isfinite(self.residual):
@@ -73,13 +73,14 @@ class Best:
     def stalled(self, steps: int) -> bool:
         """From one power of 2 to the next a residual that falls at all, like 1/√k or faster, loses a tenth.
 
-        It does not at the level of rounding, nor where there is no minimizer.
+        It does not at the level of rounding, nor where there is no minimizer; nor for a while on the way from far off,
+        so that it is asked for twice.
         """
         if steps < self._look:
             return False
-        stuck = self.residual > 0.9 * self._then
+        self._stuck = self._stuck + 1 if self.residual > 0.9 * self._then else 0
         self._look, self._then = 2 * self._look, self.residual
-        return stuck
+        return self._stuck > 1
 
 
 def norm(a: Array) -> float:

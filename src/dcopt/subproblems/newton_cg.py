@@ -16,6 +16,7 @@ from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
 from .parts import parts, smooth
 
 _ARMIJO = 1e-4
+_IDLE = 8  # steps that neither lower φ by more than rounding nor the residual by a tenth
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class NewtonCG(Solver):
         if not finite(own):
             return nowhere(warm, _cost(G, visits))
         g = own + m * x - y
-        best, aim = Best(x, r.distance(y - own, x)), max(tol, rounding(y, own))
-        while best.residual > aim and k < self.steps and not best.stalled(16 * k):
+        best, aim, idle = Best(x, r.distance(y - own, x)), max(tol, rounding(y, own)), 0
+        while best.residual > aim and k < self.steps and idle < _IDLE:
             k += 1
 
             def times(v: Array, x: Array = x) -> Array:
@@ -68,8 +69,10 @@ class NewtonCG(Solver):
                 step *= 0.5
             if not finite(new, g):
                 break
-            x = new
+            x, before = new, best.residual
             best.offer(x, r.distance(y - own, x))
+            # where φ still falls the gradient may grow for a while: far from its minimizer a loss may be flat
+            idle = 0 if fall < -room or best.residual < 0.9 * before else idle + 1
             aim = max(tol, rounding(y, own))
         return Inner(xp.asarray(best.x, copy=True), best.residual, k, _cost(G, visits))
 
