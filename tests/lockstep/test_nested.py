@@ -142,7 +142,7 @@ def test_auto_tries_three_starts_of_small_data_where_the_budget_has_room() -> No
     res = dcopt.solve(P, "auto", tol=1e-6, measure="criticality", seed=0, trace=1e-9)
     assert "the lowest of 3 after 6 steps each" in res.notes[1] and res.status.name == "CONVERGED"
     ends, spent = [], 0
-    job = Job(P, "auto", Told(search=True), 0, None)
+    job = Job(P, "auto", Told(search=True, leaps=True), 0, None)
     for ridge in (2.0, 5.0, 10.0):
         x, cost = dense_start(P, Draw(0, 0), None, ridge)
         assert x is not None
