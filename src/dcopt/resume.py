@@ -76,7 +76,8 @@ def resume(
         raise ResumeMismatch(found.path, differs)
     if origin.own_rule and stop is None:
         raise BadSettings("stop", None, "the rule that the run was given: a file cannot hold it")
-    told = guarded(path, lambda: Told(**origin.told))
+    # before there was a word for it, who searched leapt too
+    told = guarded(path, lambda: Told(**{"leaps": origin.told.get("search", False)} | origin.told))
     if not (passes is None and steps is None and seconds is None):
         told = replace(told, passes=passes, steps=steps, seconds=seconds)
     told = replace(

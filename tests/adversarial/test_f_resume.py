@@ -531,6 +531,23 @@ def test_a_damaged_file_has_one_before_it(tmp_path: Path) -> None:
         resume(path, convex())
 
 
+def test_a_checkpoint_from_before_there_were_leaps(tmp_path: Path) -> None:
+    """Then every search leapt on its way, and the run of such a file goes on as it was."""
+    from dcopt.regularizers import MCP
+    from dcopt.store import tensors
+
+    rng, path = np.random.default_rng(0), tmp_path / "run"
+    X = rng.normal(size=(80, 40)) @ (np.eye(40) + rng.normal(size=(40, 40)) / 6)
+    P = erm(X, X[:, :4].sum(axis=1) + rng.normal(size=80) > 0, "logistic", MCP(0.05))
+    want = solve(P, "auto", tol=1e-8, seed=0, callbacks=[lambda state: False])
+    solve(P, "auto", tol=1e-8, seed=0, checkpoint=path, callbacks=[lambda state: True])
+    header, arrays = tensors.read(path, "checkpoint", allow_nonfinite=True)
+    told = header["origin"]["told"]
+    assert told.pop("leaps") and told["search"]
+    tensors.save(path, "checkpoint", header, arrays, allow_nonfinite=True, calls=FAST)
+    assert bits(resume(path, P)) == bits(want) and want.status is Status.CONVERGED
+
+
 def test_a_forged_checkpoint_is_refused(tmp_path: Path) -> None:
     """A right digest around nonsense: refused, not run. Compiled code never meets a shape that was not checked."""
     from dcopt.store import tensors

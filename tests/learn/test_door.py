@@ -118,6 +118,11 @@ def test_folds_as_masks_are_those_as_numbers():
     plain = RCV(n_lams=4, cv=[(even, odd), (odd, even)]).fit(X, REAL)
     np.testing.assert_array_equal(masks.cv_loss_, plain.cv_loss_)
     assert plain.cv_loss_.min() > 0.01  # of rows that were not seen
+    tuples = RCV(n_lams=4, cv=[(tuple(even), tuple(odd)), (list(odd), list(even))]).fit(X, REAL)
+    np.testing.assert_array_equal(tuples.cv_loss_, plain.cv_loss_)
+    for wrong in (odd + N, odd + 0.5, ["a"], at[:7] > 2):
+        with pytest.raises(BadSettings, match=f"cv = .*row numbers below {N}"):
+            RCV(n_lams=4, cv=[(even, wrong)]).fit(X, REAL)
 
 
 def test_scores_count_rows_and_not_classes():

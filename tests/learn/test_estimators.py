@@ -323,13 +323,16 @@ def test_auto_says_why():
     from dcopt.learn.choice import choices
     from dcopt.losses import Logistic, Softmax, Squared
 
-    small, wide = (choices("auto", 10_000, d, Logistic(), SCAD(lam=0.1)) for d in (50, 50_000))
+    small, wide = (choices("auto", 10_000, (d,), Logistic(), SCAD(lam=0.1)) for d in (50, 50_000))
     assert [way.method for way in small] == ["dca-local", "pdcae"] and small[1].decomposition == "gram"
     assert [way.method for way in wide] == ["dca-local", "dca-page"]
     for loss in Squared(), Softmax():
-        assert choices("auto", 10_000, 50, loss, SCAD(lam=0.1))[0].method == "dca-local"
-    apart = choices("auto", 10_000, 4, Logistic(), SCAD(lam=0.1, groups=[[0, 1], [2, 3]]))
+        assert choices("auto", 10_000, (50,), loss, SCAD(lam=0.1))[0].method == "dca-local"
+    apart = choices("auto", 10_000, (4,), Logistic(), SCAD(lam=0.1, groups=[[0, 1], [2, 3]]))
     assert [way[:2] for way in apart] == [("gram", "pdcae"), ("scalar", "dca-page")]
+    pairs = SCAD(lam=0.1, groups=np.arange(200).reshape(-1, 2).tolist())
+    assert [choices("auto", 100, (200, k), Softmax(), pairs)[0].decomposition for k in (10, 11)] == ["gram", "scalar"]
+    assert choices("dca", 100, (200, 11), Softmax(), pairs)[0].decomposition == "scalar"
     assert all(way.reason for way in small + wide + apart)
     X, y = two_classes()
     assert "curvature" in dcopt.DCClassifier(lam=0.05).fit(X, y).solver_.reason

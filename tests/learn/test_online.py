@@ -170,7 +170,8 @@ def test_weights_say_how_often_a_sample_comes(wrap):
 def test_samples_without_weight_leave_all_as_it_was():
     X, y = two_classes(800)
     new = dcopt.DCClassifier(lam=0.02).partial_fit(X, y, classes=["no", "yes"], sample_weight=np.zeros(800))
-    assert not hasattr(new, "coef_")
+    assert not [name for name in vars(new) if name.endswith("_")]
+    new.partial_fit(X, y, classes=["never", "no", "yes"])  # what was declared with them is not binding
     model = dcopt.DCClassifier(lam=0.02, random_state=0).partial_fit(X, y, classes=["no", "yes"])
     before, x = pickle.dumps(model), model.x_.copy()
     model.partial_fit(X[:50], y[:50], sample_weight=np.zeros(50))
@@ -178,7 +179,19 @@ def test_samples_without_weight_leave_all_as_it_was():
     np.testing.assert_array_equal(model.x_, x)
 
 
-@pytest.mark.parametrize("weight", [0.5, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("weights", [None, [5, 1, 0, 1]])
+def test_a_row_is_refused_by_its_own_number(weights):
+    X, model = two_classes(4)[0], dcopt.DCClassifier()
+    with pytest.raises(BadInput, match="y, row 3: 7 is not one"):
+        model.partial_fit(X, [0, 1, 0, 7], classes=[0, 1], sample_weight=weights)
+    A = sp.csr_array(X)
+    A.indptr = A.indptr.copy()
+    A.indptr[2] = 10**7  # what gathers rows before they are checked reads behind the end
+    with pytest.raises(BadInput, match="malformed CSR"):
+        model.partial_fit(A, [0, 1, 0, 1], classes=[0, 1], sample_weight=weights)
+
+
+@pytest.mark.parametrize("weight", [0.5, -1.0, np.nan, np.inf, 1e19])
 def test_weights_that_are_no_repetitions(weight):
     X, y = two_classes(30)
     weights = np.ones(30)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ..errors import BadInput
 from .rows import RowMatrix
 
-# beyond it ‖a_i‖⁴ (float64) or the entries of AᵀA (float32) overflow
 _NO_NUMBERS = str, bytes, np.complexfloating, np.datetime64, np.timedelta64  # which NumPy would make numbers of
+# beyond it ‖a_i‖⁴ (float64) or the entries of AᵀA (float32) overflow
 _LIMIT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 

@@ -63,8 +63,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         last = getattr(self, "x_", None)
         if self.warm_start and last is not None and last.shape == x0.shape:
             x0 = last.astype(x0.dtype)
-        ways = choices(self.solver, task.n, task.d, task.loss, r, bool(self.search))
-        if self.search and r.L2 != 0.0 and entries(r, np.zeros((task.d, *task.width))) is None:
+        ways = choices(self.solver, task.n, task.shape, task.loss, r, bool(self.search))
+        if self.search and r.L2 != 0.0 and entries(r, np.zeros(task.shape)) is None:
             expected = f"False: the penalty ({type(r).__name__}) is no sum over single coefficients"
             raise BadSettings("search", True, expected)
         context = self._open_tasks(X, y)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from ..errors import BadSettings, pick
 from ..losses import Loss
 from ..methods import AUTO, METHODS
 from ..regularizers import Regularizer
+from ..subproblems.groups import spread_out
 from ..subproblems.parts import separable
 
 _GRAM = 2048  # features: a Gram matrix of 32 MiB, coordinate descent at a few ms a pass
@@ -24,12 +26,15 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer, search: bool = False) -> list[Choice]:
+def choices(
+    solver: str, n: int, shape: tuple[int, ...], loss: Loss, r: Regularizer, search: bool = False
+) -> list[Choice]:
     """The way to solve it, and what to fall back on where it ends without a certificate.
 
-    With `search` those come first that can leave critical points for lower ones.
+    Shape: that of the coefficients, (features,) or (features, classes). With
+    `search` those come first that can leave critical points for lower ones.
     """
-    found = _choices(solver, n, d, loss, r)
+    found = _choices(solver, n, shape, loss, r)
     if not search:
         return found
     if solver not in (AUTO, *SEARCHES):
@@ -37,8 +42,10 @@ def choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer, search: boo
     return sorted(found, key=lambda way: way.method not in SEARCHES)
 
 
-def _choices(solver: str, n: int, d: int, loss: Loss, r: Regularizer) -> list[Choice]:
-    apart, small = separable(r), d <= _GRAM
+def _choices(solver: str, n: int, shape: tuple[int, ...], loss: Loss, r: Regularizer) -> list[Choice]:
+    d, *classes = shape
+    apart = separable(r)
+    small = d <= _GRAM and not spread_out(r, math.prod(classes))
     if solver != AUTO:
         name = pick("solver", solver, (AUTO, *METHODS))
         metric = "gram" if name in _EXACT and small else "scalar"

@@ -41,7 +41,7 @@ class CrossValidated(DCBase):
         budget = self._budget(task, None, context)[0]
         codes = task.labels if task.loss.labels != "real" else None
         splits = check_cv(self.cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes)
-        folds = [tuple(np.arange(task.n)[rows] for rows in fold) for fold in splits]  # numbers, also of masks
+        folds = [tuple(_numbers(rows, task.n) for rows in fold) for fold in splits]
         require(bool(folds), "cv", self.cv, "at least one split")
         for rows in (rows for fold in folds for rows in fold):
             if task.weights is not None and not task.weights[rows].any():
@@ -79,6 +79,16 @@ class CrossValidated(DCBase):
     def plot_path(self, ax: Any = None) -> Any:
         """The coefficients against λ; returns the axes. Needs matplotlib (dcopt[plot])."""
         return self.path_.plot_path(ax, getattr(self, "feature_names_in_", None))
+
+
+def _numbers(rows: Any, n: int) -> NDArray[np.int64]:
+    """Those of the rows of a part of a fold, which may be a mask"""
+    given = np.asarray(rows)
+    try:
+        given = given if given.dtype == np.bool_ else given.astype(np.int64, casting="same_kind")
+        return np.asarray(np.arange(n)[given])
+    except (IndexError, TypeError, ValueError) as why:
+        raise BadSettings("cv", "a split", f"splits into row numbers below {n}, or masks ({why})") from None
 
 
 def _fold(

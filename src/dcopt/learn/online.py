@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +30,12 @@ from ..sums import LinearSum
 from .base import FLOATS, DCBase, nothing_half_done, unmasked
 from .task import Task
 
+_OFTEN = 10**6  # times a sample may come at once
 _RECENT, _PAST = 4.0, 40.0  # memory of the two means of the loss, in held-out samples
+
+
+class _NothingCame(Exception):
+    """All weights are 0: the estimator is as it was."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +68,21 @@ class Online(DCBase):
         if getattr(self, "class_weight", None) is not None:
             raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
         unmasked(X=X, y=y, sample_weight=sample_weight)
-        with nothing_half_done(self):
+        with suppress(_NothingCame), nothing_half_done(self):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=FLOATS, reset=not hasattr(self, "coef_"),
                 **({"y_numeric": True} if self._estimator_type_ == "regressor" else {}),
             )  # fmt: skip
             self._declare(y, classes)
-            often = _repetitions(sample_weight, len(y))
-            X, y = X[often], y[often]
-            if not len(y):
-                return self
+            often = None if sample_weight is None else _repetitions(sample_weight, len(y))
             pick("measure", self.measure, MEASURES)
             require_number("tol", self.tol, 0.0)
             memory = self.__dict__.get("stream_") or self._new_memory(X)
             X = _formed(memory, X)
-            self._sample(X, y)  # refuses a row by its number here, before it is one of many
+            self._sample(X, y)  # refuses a row by its number here, before it is one of many, and what is malformed
+            X, y = (X, y) if often is None else (X[often], y[often])
+            if not len(y):
+                raise _NothingCame
             self._learn(_joined(memory, X, y))
         return self
 
@@ -183,13 +189,12 @@ class Online(DCBase):
 
 def _repetitions(weights: Any, n: int) -> Any:
     """The numbers of n samples, each as often as it comes"""
-    if weights is None:
-        return np.arange(n)
     often = check.vector(weights, "sample_weight", n)
-    bad = np.flatnonzero((often < 0.0) | (often != np.floor(often)))
+    bad = np.flatnonzero((often < 0.0) | (often > _OFTEN) | (often != np.floor(often)))
     if bad.size:
-        said = f"{often[bad[0]]:g} is not a whole number >= 0: in partial_fit a weight says how often a sample comes"
-        raise BadInput("sample_weight", said, row=int(bad[0]))
+        said = f"{often[bad[0]]:g} is not a whole number from 0 to {_OFTEN}"
+        why = "in partial_fit a weight says how often a sample comes"
+        raise BadInput("sample_weight", f"{said}: {why}", row=int(bad[0]))
     return np.repeat(np.arange(n), often.astype(np.int64))
 
 

@@ -70,7 +70,7 @@ def follow(
     task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64]
 ) -> list[Done]:
     """Each from the solution before."""
-    ways, out, x = choices(solver, task.n, task.d, task.loss, r), [], x0
+    ways, out, x = choices(solver, task.n, task.shape, task.loss, r), [], x0
     for lam in lams:
         done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
         if done.result.status is Status.INTERRUPTED and not budget.callbacks:

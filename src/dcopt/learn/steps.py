@@ -51,7 +51,7 @@ class Fit:
         if estimator.lam is not None:
             self.r = with_lam(self.r, float(estimator.lam))
         self.budget: Budget = estimator._budget(self.task, None, None)[0]
-        self.ways = choices(estimator.solver, self.task.n, self.task.d, self.task.loss, self.r)
+        self.ways = choices(estimator.solver, self.task.n, self.task.shape, self.task.loss, self.r)
 
     def start(self) -> NDArray[Any]:
         """The model without features."""

@@ -51,6 +51,11 @@ class Task:
         return self.rows.shape[1]
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the coefficients, without intercepts"""
+        return self.d, *self.width
+
+    @property
     def total(self) -> float:
         """The number of observations: the sum of the weights that count repetitions."""
         return float(self.n if self.counts is None else np.sum(self.counts))

@@ -18,8 +18,8 @@ from ..regularizers import L2, Regularizer
 from ..xp import Array, namespace
 from .base import ConvexSum, regression, resolution
 
-# scale / σ: 95 % as efficient as least squares where the errors are normal with deviation σ
 _FITTED = 1e-10  # of the targets: residuals that are rounding
+# scale / σ: 95 % as efficient as least squares where the errors are normal with deviation σ
 TUNING = {"welsch": 2.985, "tukey": 4.685, "cauchy": 2.385, "geman-mcclure": 3.787, "truncated": 2.795}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..regularizers.units import Lists
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .cd import Reduced
+from .fista import fista
 from .metrics import Matrix
 from .parts import Parts, kink_of
 
@@ -27,21 +29,19 @@ class GroupDescent(Solver):
     """min ½⟨x, Qx⟩ − ⟨q + y, x⟩ + Σ_g c_g ‖x_g‖: one group after the other, then Newton's method for those off 0
 
     The groups are laid out as the rows of a matrix, as wide as the largest of them, and solved as r1 over rows is;
-    places that are left over hold 0. What is in no group (an intercept) is eliminated.
+    places that are left over hold 0. What is in no group (an intercept) is eliminated. FISTA where there are too many.
     """
 
     name = "groups"
 
     def takes(self, G: Convex, r: Regularizer) -> bool:
-        kink = _kink(r)
-        if not isinstance(G, Quadratic) or kink is None:
-            return False
-        sizes = _sizes(kink)
-        return len(sizes) * int(sizes.max()) <= _MOST
+        return isinstance(G, Quadratic) and _kink(r) is not None and not spread_out(r)
 
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         self.demand(G, r)
         assert isinstance(G, Quadratic)
+        if spread_out(r, math.prod(warm.shape[1:])):
+            return fista(G, r, y, warm, tol)
         if not finite(y, warm):
             return nowhere(warm)
         b, x = np.asarray(y, np.float64), np.array(warm, np.float64, order="C")
@@ -72,6 +72,15 @@ def _kink(r: Regularizer) -> WeightedL1 | None:
     r = r.of if isinstance(r, Except) else r
     kink = None if isinstance(r, ElasticNet) else kink_of(r)
     return kink if kink is not None and isinstance(kink.units, Lists) else None
+
+
+def spread_out(r: Regularizer, classes: int = 1) -> bool:
+    """Whether r1 is over groups that have too many places together, of so many classes, for a matrix of all of them"""
+    kink = _kink(r)
+    if kink is None:
+        return False
+    sizes = _sizes(kink)
+    return len(sizes) * int(sizes.max()) * classes > _MOST
 
 
 def _sizes(kink: WeightedL1) -> NDArray[np.int64]:
