@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .convex import ScaledIdentity
+from .convex import ScaledIdentity, equilibrated_diagonal
 from .data.dense import DenseRows
 from .data.engine import clock
 from .data.intercept import WithIntercept
@@ -21,7 +21,7 @@ from .epochs import locally
 from .errors import BadInput, BadSettings, pick, require_number
 from .estimators import Full, Revisited
 from .loop import dca
-from .measures import MEASURES
+from .measures import MEASURES, scale
 from .methods import AUTO, Method, own_subsolver, resolve
 from .problem import Problem
 from .run import Run, Saved, Search
@@ -42,7 +42,42 @@ _MOST = 10**7  # samples of a stream, where only tol is given
 _ROOMY = 100.0  # passes
 _SMALL = 2**18  # entries of A, times the classes: there auto tries
 _RIDGES, _TRIED = (2.0, 5.0, 10.0), 6  # starts, and so many steps from each
-_FLOATS = ("passes", "samples", "seconds", "tol", "loose_tol", "trace")
+_FLOATS = ("passes", "samples", "seconds", "tol", "loose_tol", "trace", "scale")
+
+
+class Tolerance(NamedTuple):
+    """Tolerances as absolute numbers, and the size that the relative ones are shares of."""
+
+    tol: float | None
+    loose_tol: float | None
+    scale: float | None
+
+    @classmethod
+    def of(
+        cls,
+        P: Problem,
+        measure: str,
+        x0: Array,
+        tol: float | None,
+        atol: float | None,
+        loose_tol: float | None,
+        size: float | None = None,
+    ) -> Tolerance:
+        """Of tol and atol the larger one holds. The scale, if it is not known, is computed where it is needed."""
+        for name, value in (("tol", tol), ("atol", atol), ("loose_tol", loose_tol), ("scale", size)):
+            if value is not None:
+                require_number(name, value, 0.0)
+        if size is None and not (tol is None and loose_tol is None):
+            size = scale(P, measure, x0)
+        shares = [None if share is None or size is None else float(share) * size for share in (tol, loose_tol)]
+        if atol is None or (shares[0] is not None and shares[0] >= atol):
+            return cls(shares[0], shares[1], size)
+        return cls(float(atol), shares[1], None)
+
+
+def default_tol(dtype: Any) -> float:
+    """The relative tolerance of a run that is told nothing: float32 holds no points that are much nearer."""
+    return 1e-6 if dtype == np.float64 else 1e-4
 
 
 @dataclass(frozen=True)
@@ -53,14 +88,19 @@ class Told:
     samples: float | None = None
     steps: int | None = None
     seconds: float | None = None
-    tol: float | None = None
-    measure: str = "gap"
+    tol: float | None = None  # absolute, as all that is compared with a measure
+    measure: str = "criticality"
     loose_tol: float | None = None
     output: str = "last"
     trace: float | str | None = "auto"
     settle: bool = False
     search: bool = False  # for lower critical points,
     leaps: bool = False  # also on the way to the first of them
+    scale: float | None = None  # The size that tol is a share of; None: it was given absolute.
+
+    def absolute(self, given: Tolerance) -> Told:
+        """With tolerances as numbers that a measure can be compared with."""
+        return replace(self, tol=given.tol, loose_tol=given.loose_tol, scale=given.scale)
 
     def rule(self, P: Problem, stop: Rule | None) -> Rule:
         """The stop rule; refuses what does not fit together."""
@@ -193,6 +233,19 @@ class Job:
             solver = replace(solver, search=True, **settings)
         return dca(self.tuned, self.estimator, solver, state, self.seed)
 
+    @property
+    def measured(self) -> Problem:
+        """The problem that the measure is taken of.
+
+        The gap depends on G. Methods that take the curvature of f at x as their metric have no fixed G: their gap is
+        that of a diagonal G above f, in which every feature has its own curvature.
+        """
+        f = self.P.f
+        local = isinstance(self.estimator, Revisited) and self.told.measure == "gap"
+        if local and isinstance(f, LinearSum) and f.widths is not None:
+            return replace(self.P, G=equilibrated_diagonal(f), tunable=False)
+        return self.P
+
     def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
         """What writes the checkpoints of this job."""
         require_number("every", every, 0.0)
@@ -206,12 +259,13 @@ class Job:
     def run(
         self, rule: Rule, callbacks: Sequence[Observer], state: State, saved: Saved | None, keeper: Keeper | None
     ) -> Result:
-        P, told = self.P, self.told
+        P, told, measure = self.P, self.told, MEASURES[self.told.measure]
         states = self._states(state)
         exact = isinstance(self.estimator, Full) and self.recipe.transform is None  # then every step descends
         looks = isinstance(self.estimator, Revisited) and isinstance(P.f, LinearSum)
-        measure = MEASURES[told.measure]
-        run = Run(P, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact, looks)
+        run = Run(
+            self.measured, self.tuned, state, measure, told.measure, told.every(P), told.output, self.seed, exact, looks
+        )
         run.seconds = self.before
         if isinstance(self.estimator, Revisited) and self.estimator.nested is not None and isinstance(P.f, LinearSum):
             run.sampled = self.estimator.nested.length(P.f)
@@ -232,7 +286,7 @@ class Job:
             run.checks += unseen if run.t == 0 else 0
             if keeper is not None:
                 keeper.end(run)
-            result = run.result(end, self.recipe.name, told.tol, told.loose_tol)
+            result = run.result(end, self.recipe.name, told.tol, told.loose_tol, told.scale)
             searched = (run.sought(),) if self.searches else ()
             more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
             return replace(result, notes=(*result.notes, *more)) if more else result

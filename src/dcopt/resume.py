@@ -11,7 +11,7 @@ from typing import Any
 from .draw import Draw, as_seed
 from .errors import BadSettings, ResumeMismatch
 from .estimators import Estimator
-from .job import Job, Observer, Told, are_observers, is_problem
+from .job import Job, Observer, Told, Tolerance, are_observers, is_problem
 from .methods import Method, Planned, as_method, resolve
 from .problem import Problem
 from .run import Saved
@@ -32,8 +32,10 @@ def resume(
     steps: int | None = None,
     seconds: float | None = None,
     tol: float | None = None,
+    atol: float | None = None,
     loose_tol: float | None = None,
     stop: Rule | None = None,
+    scale: float | None = None,
     seed: int | None = None,
     callbacks: Sequence[Observer] = (),
     every: float = 5.0,
@@ -48,7 +50,7 @@ def resume(
     P : the problem, built again from the same data (its fingerprint is compared: ResumeMismatch)
     method, seed : need not be given; if they are, they must be those of the run. A run of a plan needs the plan here
     passes, steps, seconds : budgets of the whole run, what was used before included; one of them replaces the old ones
-    tol, loose_tol : replace the old ones
+    tol, atol, scale, loose_tol : replace the old ones
     stop : a rule of your own is not in the file: give it again if the run had one
 
     Examples
@@ -80,9 +82,11 @@ def resume(
     told = guarded(path, lambda: Told(**{"leaps": origin.told.get("search", False)} | origin.told))
     if not (passes is None and steps is None and seconds is None):
         told = replace(told, passes=passes, steps=steps, seconds=seconds)
-    told = replace(
-        told, tol=told.tol if tol is None else tol, loose_tol=told.loose_tol if loose_tol is None else loose_tol
-    )
+    x = guarded(path, lambda: found.x(P.shape))
+    new = Tolerance.of(P, told.measure, x, tol, atol, loose_tol, told.scale if scale is None else scale)
+    if new.tol is not None:
+        told = replace(told, tol=new.tol, scale=new.scale)
+    told = replace(told, loose_tol=told.loose_tol if new.loose_tol is None else new.loose_tol)
     rule = told.rule(P, stop)
     job = Job(P, origin.method, told, origin.seed, origin.subsolver)
     if job.made != origin.estimator:

@@ -78,6 +78,7 @@ class Saved:
     last_two: tuple[float, float] = (math.inf, math.inf)
     known: bool = False  # the method has looked at the point of the state with all components
     sought: tuple[float, float, int] = (math.inf, math.inf, 0)
+    certified: Look | None = None  # the critical point where the last search began
 
 
 class Run:
@@ -117,6 +118,7 @@ class Run:
         self._search: Search | None = None
         self._due = False  # a search begins here
         self._end: End | None = None
+        self._certified: Look | None = None  # the critical point where the last search began
         self._small = (P.n or math.inf) * state.x.size <= _SMALL
         self.whole = True  # the state is the newest one: a step that failed may have written into its memory
         self._count(state)
@@ -127,7 +129,7 @@ class Run:
         return Saved(
             self.seconds, self.checks, self._next_check, self._next_trace, (self._first, self._best, here), self._kept,
             self._level, self._mark, self._idle, self._checked, self._end, tuple(self.trace.records),
-            self._last_two, self._known(), self._sought,
+            self._last_two, self._known(), self._sought, self._certified,
         )  # fmt: skip
 
     def restore(self, saved: Saved) -> None:
@@ -138,7 +140,7 @@ class Run:
         self._first, self._best, self._look = saved.looks
         self._kept, self._level, self._mark, self._idle = saved.kept, saved.level, saved.mark, saved.idle
         self._checked, self._end, self._last_two = saved.checked, saved.end, saved.last_two
-        self._sought = saved.sought
+        self._sought, self._certified = saved.sought, saved.certified
         if saved.known:
             self.P.f.recent.at(self.state.x)  # type: ignore[union-attr]  # as it was
         self.trace.records[:] = saved.records
@@ -154,7 +156,7 @@ class Run:
             if settle and self._small and self._known() and before > _FAST * now and now > _FINE * tol:
                 return False  # Newton's method is near its end: one step more squares what is left
             if self._is_lower():
-                self._due = True
+                self._due, self._certified = True, self.look()
                 return False
             self.tol_met = tol
             return True
@@ -316,14 +318,20 @@ class Run:
 
     # ---- the end
 
-    def result(self, end: End, method: str, tol: float | None, loose_tol: float | None) -> Result:
+    def result(
+        self, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None
+    ) -> Result:
         """The certificate of the returned x, and a status that is true of it."""
         self._record()
         if self.looks:
             self._look, self.looks = None, False  # what is certified is computed afresh
         look = self.look()
         if end.status is not Status.CONVERGED:
-            if self.output == "best" and self._best is not None:
+            diverged = end.status is Status.DIVERGED or (self._end is not None and self._end.status is Status.DIVERGED)
+            certified = self._certified  # A search goes on from critical points, and may end between two of them.
+            if certified is not None and not (tol is not None and look.doubt.bound <= tol):
+                look = self.look(certified.t, certified.x)
+            elif (self.output == "best" or diverged) and self._best is not None:
                 look = self._best
             elif self.output.startswith("uniform"):
                 look = self.look(*self._kept)
@@ -342,9 +350,11 @@ class Run:
             elif status.success:  # a rule of the caller's own: only a certificate makes it true
                 said = f"a rule said {status.name}; no tolerance is met"
                 status, message = Status.INTERRUPTED, said
-        sample = (bound, CONFIDENCE, look.doubt.spread) if stream else (None, None, None)
+        sample = (bound, CONFIDENCE, look.doubt.spread, scale) if stream else (None, None, None, scale)
         at = str(self.P.known.n) if stream else "full"
-        certificate = Certificate(self.trace.measure, look.measure, tol, at, look.t, look.F, _nnz(look.x), *sample)
+        certificate = Certificate(
+            self.trace.measure, look.measure, tol, at, look.t, look.F, _nnz(look.x), *sample
+        )
         spent = Spent(self.state.spent.gradients, self.state.spent.paper, self.checks)
         return Result(
             np.array(look.x),

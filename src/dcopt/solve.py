@@ -12,9 +12,9 @@ import numpy as np
 from .data import check
 from .draw import as_seed
 from .epochs import locally
-from .errors import BadInput, BadSettings, OutOfData, require
+from .errors import BadInput, BadSettings, OutOfData, require, require_number
 from .estimators import Estimator
-from .job import Job, Observer, Told, are_observers, is_problem
+from .job import Job, Observer, Told, Tolerance, are_observers, default_tol, is_problem
 from .loop import dca
 from .methods import AUTO, Method, Planned, own_subsolver, resolve
 from .problem import Problem
@@ -78,14 +78,16 @@ def first_state(P: Problem, x0: Any) -> State:
 
 def solve(
     P: Problem,
-    method: str | Method | Estimator | Planned = "dca-page",
+    method: str | Method | Estimator | Planned = "auto",
     *,
+    tol: float | None = None,
+    atol: float | None = None,
     passes: float | None = None,
     samples: float | None = None,
     steps: int | None = None,
     seconds: float | None = None,
-    tol: float | None = None,
     measure: Literal["gap", "criticality"] | None = None,
+    scale: float | None = None,
     loose_tol: float | None = None,
     settle: bool = False,
     search: bool | None = None,
@@ -99,7 +101,9 @@ def solve(
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = 5.0,
 ) -> Result:
-    """min F(x) = G(x) − H(x) + r1(x) − r2(x), until the first of `passes`, `steps`, `seconds`, `tol`, `stop`.
+    """min F(x) = G(x) − H(x) + r1(x) − r2(x), until the first of `tol`, `atol`, `passes`, `steps`, `seconds`, `stop`.
+
+    Without any of these a run ends at tol = 1e-6 (1e-4 in float32).
 
     Parameters
     ----------
@@ -107,12 +111,19 @@ def solve(
     method : a registered name, "auto" (the notes of the result say what it took, and why), a Method, an estimator such
         as `dcopt.estimators.PAGE(p=…, b_small=…)`, or a Plan (then steps, output and measure are the plan's unless they
         are given)
-    passes : budget in N component gradients, honestly counted (a PAGE correction costs 2b'); default 20 if
-        nothing else is given
+    tol : stop when the measure is at most this share of its scale. For the critical distance the scale is the length of
+        the gradient of what is smooth in F at the null point, x = 0 with an intercept at its best constant; for the gap
+        it is |F| there (`dcopt.measures.scale`). Neither depends on x0
+    atol : stop when the measure is at most this number; with tol, at the larger one of both
+    measure : "criticality", the distance dist(∇H(x) + w, ∂(G + r1)(x)), or "gap", the paper's measure, which depends on
+        G: for κ/2 ‖x‖² it is about d²/2κ, small at points that are far from critical where κ is large. "dca-local" and
+        "dca-nested", whose G changes, have the gap of a diagonal G with the curvature of every feature. It is checked
+        about every fifth pass
+    passes : budget in N component gradients, honestly counted (a PAGE correction costs 2b'); 1000 by default with tol,
+        10⁵ for a general G
+    scale : what tol and loose_tol are shares of, where it is known: a path of problems with the same f shares it
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
-    tol, measure : stop when the measure ("gap" or "criticality"), checked about every fifth pass, is at most tol; with
-        `search`: and no lower critical point is found nearby
-    loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this
+    loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this share of its scale
     settle : at tol go on, by a step or as long as each lowers the measure tenfold, down to 1e-4 tol, where looks at F
         are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with
         every step, which costs next to nothing there. Estimators do; a checkpoint keeps it
@@ -139,30 +150,38 @@ def solve(
     if not isinstance(method, str) and isinstance(method, Planned):
         if method.P.sum is not P.sum:
             raise BadSettings("method", "a plan", "one that was made for this problem")
-        if passes is None and steps is None and seconds is None and tol is None and stop is None:
+        if (passes, steps, seconds, tol, atol, stop) == (None,) * 6:
             steps = method.T
         _start_of(method, x0)
         x0 = method.x0 if x0 is None else x0
-        output = output or (method.output if tol is None else "last")
+        output = output or (method.output if tol is None and atol is None else "last")
         P, measure = method.P, measure or method.measure
         method = method.estimator
-    measure, output = measure or "gap", output or "last"
+    measure, output = measure or "criticality", output or "last"
     require(isinstance(settle, bool), "settle", settle, "True or False")
     require(search is None or isinstance(search, bool | np.bool_), "search", search, "None, True or False")
     free = isinstance(method, str) and method == AUTO
     look = x0 is None and free if search is None else bool(search)
-    told = Told(passes, samples, steps, seconds, tol, measure, loose_tol, output, trace, settle, look, look and free)
-    rule = told.rule(P, stop)
+    if (passes, samples, steps, seconds, tol, atol, stop) == (None,) * 7 and P.n is not None:
+        tol = default_tol(P.dtype)
+    for name, number in (("tol", tol), ("atol", atol), ("scale", scale)):
+        if number is not None:
+            require_number(name, number, 0.0)
+    given = tol if atol is None else atol
+    told = Told(passes, samples, steps, seconds, given, measure, loose_tol, output, trace, settle, look, look and free)
+    told.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
     are_observers(callbacks)
     seed = as_seed(seed)
     job = Job(P, method, told, seed, subsolver)
     if search:
         job.must_search()
+    state = first_state(P, x0)
+    job.told = told = told.absolute(Tolerance.of(P, measure, state.x, tol, atol, loose_tol, scale))
+    rule = told.rule(P, stop)
     keeper = None
     if checkpoint is not None:
         _is_new(checkpoint, P)
         keeper = job.keeper(checkpoint, every, stop is not None)
-    state = first_state(P, x0)
     if x0 is None and isinstance(method, str) and method in (AUTO, "dca-local"):
         state = job.dense(state, stop is None and not callbacks)
     return job.run(rule, callbacks, state, None, keeper)

@@ -61,6 +61,7 @@ class Certificate:
     bound: float | None = None  # on a sample: the true measure is at most this, with the stated confidence
     confidence: float | None = None
     spread: float | None = None  # and the deviation of one sample's gradient at x
+    scale: float | None = None  # The size that tol is a share of; None: tol is absolute.
 
     def __str__(self) -> str:
         value, seen, doubt = self.value, "a full gradient", ""
@@ -68,6 +69,8 @@ class Certificate:
             value, seen = self.bound, f"a sample of {self.at}, spread {self.spread:.3g}"
             doubt = f", at most {self.bound:.3g} with {self.confidence:.0%} confidence"
         against = "" if self.tol is None else f" {'<=' if value <= self.tol else '>'} tol {self.tol:.3g}"
+        if self.tol is not None and self.scale is not None:
+            against += f" ({self.tol / self.scale:.3g} relative)"
         end = f"F = {self.F:.6g}, {self.nnz} non-zeros"
         return f"{self.measure} {self.value:.3g}{doubt}{against} at step {self.t} ({seen}); {end}"
 

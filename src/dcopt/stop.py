@@ -95,7 +95,10 @@ class Seconds(Rule):
 
 @dataclass(frozen=True)
 class Tol(Rule):
-    """The measure, when a check is due, is at most tol; settle: and no step of small data lowers it tenfold."""
+    """The measure, when a check is due, is at most tol, an absolute number.
+
+    settle: and on small data the last step did not lower it tenfold.
+    """
 
     tol: float
     settle: bool = False

@@ -474,7 +474,7 @@ def test_a11_what_was_handed_out_is_the_callers(method: str, output: str) -> Non
     x0 = np.full(6, 0.05)
     result = solve(P, method, passes=4, seed=0, x0=x0, output=output)
     x, state_x = result.x.copy(), np.array(result.state.x)
-    certified = dcopt.measures.gap(P, result.x)
+    certified = dcopt.measures.criticality(P, result.x)
     x0[:] = 7.0
     np.testing.assert_array_equal(result.x, x)
     result.x[:] = -1.0  # the caller's own copy: writing is allowed, and changes nothing else

@@ -178,10 +178,10 @@ def test_b3_a_million_columns_in_little_memory() -> None:
     rng = np.random.default_rng(0)
     X = sp.csr_array((rng.standard_normal(50), rng.integers(0, d, 50), np.arange(0, 51, 5)), shape=(n, d))
     P = erm(X, np.arange(n) % 2, regularizer=Exponential(lam=1e-3, alpha=5.0))
-    solve(P, passes=1, seed=0)  # compiled
+    solve(P, "dca-page", passes=1, seed=0)  # compiled
     tracemalloc.start()
     try:
-        result = solve(P, passes=20, seed=0)
+        result = solve(P, "dca-page", passes=20, seed=0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -132,21 +132,24 @@ def test_f2_a_finished_run_goes_on(tmp_path: Path) -> None:
     """Budget by budget, tolerance by tolerance: the file of each end is the start of the next."""
     path = tmp_path / "run"
     for k, passes in enumerate((0, 3, 3, 7.5, 40)):
-        want = solve(convex(), passes=passes, seed=2)
-        go = solve(convex(), passes=0, seed=2, checkpoint=path) if k == 0 else resume(path, convex(), passes=passes)
+        want = solve(convex(), "dca-page", passes=passes, seed=2)
+        if k == 0:
+            go = solve(convex(), "dca-page", passes=0, seed=2, checkpoint=path)
+        else:
+            go = resume(path, convex(), passes=passes)
         assert bits(go) == bits(want)
     path = tmp_path / "tol"
-    solve(convex(), tol=1e-2, seed=2, checkpoint=path)
+    solve(convex(), "dca-page", tol=1e-2, seed=2, checkpoint=path)
     for tol in (1e-3, 1e-5):
-        assert bits(resume(path, convex(), tol=tol)) == bits(solve(convex(), tol=tol, seed=2))
+        assert bits(resume(path, convex(), tol=tol)) == bits(solve(convex(), "dca-page", tol=tol, seed=2))
     assert resume(path, convex()).status is Status.CONVERGED
 
 
 def test_f2_a_budget_replaces_the_old_ones(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    solve(convex(), steps=4, seconds=1e3, seed=0, checkpoint=path)
+    solve(convex(), "dca-page", steps=4, seconds=1e3, seed=0, checkpoint=path)
     more = resume(path, convex(), passes=9)
-    assert bits(more) == bits(solve(convex(), passes=9, seed=0)) and more.steps > 4
+    assert bits(more) == bits(solve(convex(), "dca-page", passes=9, seed=0)) and more.steps > 4
     assert peek(path).header["origin"]["told"]["steps"] is None
     assert resume(path, convex(), passes=5).steps == more.steps  # less than was spent: nothing happens
 
@@ -216,7 +219,7 @@ def test_f2_a_named_subsolver_and_a_rule_of_ones_own(tmp_path: Path) -> None:
 def test_f2_callbacks_see_every_step_once(tmp_path: Path) -> None:
     seen: list[int] = []
     look = [lambda state: seen.append(state.t)]
-    solve(convex(), steps=9, seed=0, callbacks=look, checkpoint=tmp_path / "run")
+    solve(convex(), "dca-page", steps=9, seed=0, callbacks=look, checkpoint=tmp_path / "run")
     resume(tmp_path / "run", convex(), steps=20, callbacks=look)
     assert seen == list(range(1, 21))
 
@@ -315,8 +318,8 @@ def test_f4_a_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     keep(monkeypatch, lambda: FAST._replace(write=write))
     fill = [lambda state: full.__setitem__(0, state.t >= 10)]
-    want = solve(convex(), steps=30, seed=0)
-    result = solve(convex(), steps=30, seed=0, checkpoint=path, every=0.0, callbacks=fill)
+    want = solve(convex(), "dca-page", steps=30, seed=0)
+    result = solve(convex(), "dca-page", steps=30, seed=0, checkpoint=path, every=0.0, callbacks=fill)
     assert bits(result) == bits(want)
     assert len(result.notes) == 1 and "No space left" in result.notes[0] and "No space left" in str(result)
     assert peek(path).header["state"]["t"] == 9 and not list(tmp_path.glob(".*"))
@@ -335,8 +338,8 @@ def test_f4_a_folder_that_goes(back: bool, tmp_path: Path) -> None:
         if state.t == 20 and back:
             folder.mkdir()
 
-    result = solve(convex(), steps=30, seed=0, checkpoint=folder / "run", every=0.0, callbacks=[remove])
-    assert bits(result) == bits(solve(convex(), steps=30, seed=0))
+    result = solve(convex(), "dca-page", steps=30, seed=0, checkpoint=folder / "run", every=0.0, callbacks=[remove])
+    assert bits(result) == bits(solve(convex(), "dca-page", steps=30, seed=0))
     (note,) = result.notes
     assert ("the last one did not" in note) if back else ("No such file" in note)
     assert not back or bits(resume(folder / "run", convex())) == bits(result)
@@ -345,7 +348,7 @@ def test_f4_a_folder_that_goes(back: bool, tmp_path: Path) -> None:
 def test_f4_a_file_that_becomes_read_only(tmp_path: Path) -> None:
     path = tmp_path / "run"
     lock = [lambda state: path.chmod(0o444) if state.t == 10 else None]
-    result = solve(convex(), steps=30, seed=0, checkpoint=path, every=0.0, callbacks=lock)
+    result = solve(convex(), "dca-page", steps=30, seed=0, checkpoint=path, every=0.0, callbacks=lock)
     assert "read-only" in result.notes[0] and peek(path).header["state"]["t"] == 9
 
 
@@ -354,7 +357,7 @@ def test_f4_a_place_that_cannot_be_written_is_found_at_once(where: str, tmp_path
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "else")
     with pytest.raises(BadSettings) as caught:
-        solve(convex(), steps=10**9, seed=0, checkpoint=tmp_path / where)
+        solve(convex(), "dca-page", steps=10**9, seed=0, checkpoint=tmp_path / where)
     assert caught.value.setting == "checkpoint" and not (tmp_path / "else").exists()
 
 
@@ -372,7 +375,7 @@ def test_f6_another_problem_is_refused_by_name(tmp_path: Path) -> None:
     X = matrix()
     y = signs(X)
     make = lambda X=X, y=y, **more: erm(X, y, **{"loss": "logistic", "regularizer": EXP} | more)  # noqa: E731
-    solve(make(), steps=5, seed=0, checkpoint=path)
+    solve(make(), "dca-page", steps=5, seed=0, checkpoint=path)
     order = np.random.default_rng(0).permutation(len(X))
     flipped = y.copy()
     flipped[3] *= -1
@@ -439,10 +442,10 @@ def test_f6_functions_are_told_by_their_values(tmp_path: Path) -> None:
 
 
 def test_f6_a_checkpoint_that_is_there_is_not_written_over(tmp_path: Path) -> None:
-    solve(convex(), steps=5, seed=0, checkpoint=tmp_path / "run")
+    solve(convex(), "dca-page", steps=5, seed=0, checkpoint=tmp_path / "run")
     before = (tmp_path / "run").read_bytes()
     with pytest.raises(BadSettings, match="resume"):
-        solve(convex(), steps=5, seed=0, checkpoint=tmp_path / "run")
+        solve(convex(), "dca-page", steps=5, seed=0, checkpoint=tmp_path / "run")
     assert (tmp_path / "run").read_bytes() == before
 
 
@@ -594,7 +597,7 @@ def test_seconds_go_on_and_saving_takes_none(tmp_path: Path, monkeypatch: pytest
         writing.save(path, origin, run, FAST)
 
     monkeypatch.setattr(keeper, "save", slowly)
-    first = solve(convex(), steps=20, seed=0, checkpoint=tmp_path / "run", every=0.0)
+    first = solve(convex(), "dca-page", steps=20, seed=0, checkpoint=tmp_path / "run", every=0.0)
     assert first.seconds < 0.3  # 22 saves took 0.44
     second = resume(tmp_path / "run", convex(), steps=40)
     assert second.seconds > first.seconds

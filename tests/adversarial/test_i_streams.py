@@ -591,7 +591,7 @@ def test_d11_never_converged_and_acceptable_is_true() -> None:
 
         P = stream(draw, "squared", holdout=64)
         start = best + [6.0, 0.0, 0.0]
-        result = solve(P, Fresh(16), tol=tol, measure="criticality", samples=8000, seed=seed, x0=start, trace=None)
+        result = solve(P, Fresh(16), atol=tol, measure="criticality", samples=8000, seed=seed, x0=start, trace=None)
         ends.append(result.status)
         truth, said = np.linalg.norm(result.x - best), result.certificate
         assert said.at == "64" and said.confidence == 0.95 and said.spread is not None and said.spread > 1.0

@@ -69,6 +69,6 @@ def test_d7_min_absolute_value() -> None:
     P = dcopt.Problem(ScaledIdentity(1e-3), H, L1(lam=1.0))
     near = [1e-9]
     assert dcopt.measures.criticality(P, near) == 1.0 and dcopt.measures.gap(P, near) == pytest.approx(1e-9)
-    held = dcopt.solve(P, "dca", tol=1e-6, measure="gap", x0=near, steps=0)
+    held = dcopt.solve(P, "dca", atol=1e-6, measure="gap", x0=near, steps=0)
     assert held.status is dcopt.Status.CONVERGED
-    assert dcopt.solve(P, "dca", tol=1e-6, measure="criticality", x0=near, steps=0).status is dcopt.Status.BUDGET
+    assert dcopt.solve(P, "dca", atol=1e-6, x0=near, steps=0).status is dcopt.Status.BUDGET

@@ -235,7 +235,7 @@ def test_descent_and_a_certificate_on_a9a() -> None:
         used.append(promised / (F - now))
         before, F = state.x, now
     assert len(used) == 100 and max(used) > 0.5  # the promise is not an empty one
-    res = dcopt.solve(P, "dca", tol=2e-3, measure="criticality", passes=400, trace=None)
+    res = dcopt.solve(P, "dca", atol=2e-3, passes=400, trace=None)
     penalty = Penalty("exponential", r.lam, 5.0)
     truth = evaluate(X.toarray(), np.where(y > 0, 1.0, -1.0), "squared-sigmoid", penalty, res.x)
     assert res.status.name == "CONVERGED"

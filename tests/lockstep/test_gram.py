@@ -133,7 +133,7 @@ def test_empty_and_repeated_columns():
     r = Exponential(lam=0.002, alpha=5.0)
     P = dcopt.erm(X, signs(X[:, :5]), "logistic", r, decomposition="gram", intercept=True)
     assert isinstance(P.G, Gram) and P.G.rho > 0
-    res = dcopt.solve(P, "dca", tol=1e-6, measure="criticality", passes=5000, trace=None)
+    res = dcopt.solve(P, "dca", atol=1e-6, passes=5000, trace=None)
     assert res.status.name == "CONVERGED" and res.x[5] == 0.0
 
 

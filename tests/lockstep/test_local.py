@@ -606,7 +606,7 @@ def test_settling_takes_the_step_that_squares_what_is_left(tmp_path: Any) -> Non
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 10))
     P = dcopt.erm(X, np.where(X[:, 0] + rng.normal(size=200) > 0, 1, -1), "logistic", "zero")
-    settings: Any = {"tol": 1e-3, "measure": "criticality"}
+    settings: Any = {"atol": 1e-3}
     ends = [dcopt.solve(P, "dca-local", settle=s, **settings) for s in (False, True)]
     assert all(r.status.name == "CONVERGED" and r.certificate.tol == 1e-3 for r in ends)
     assert ends[0].steps < ends[1].steps
@@ -693,7 +693,7 @@ def test_least_squares_of_nearly_dependent_columns(degree: Any, lam: float, spar
     A = 1 + 1e-5 * rng.normal(size=(400, 30)) if degree == "ones" else t ** np.arange(degree)
     y = A[:, :5].sum(axis=1) + 0.1 * rng.normal(size=400)
     P = dcopt.erm(csr_array(A) if sparse else A, y, "squared", L1(lam=lam))
-    res = dcopt.solve(P, "auto", tol=1e-7, measure="criticality", passes=100)
+    res = dcopt.solve(P, "auto", atol=1e-7, passes=100)
     assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-7
     assert res.steps <= 10  # along the valley, not against it
 

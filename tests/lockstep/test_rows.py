@@ -195,7 +195,7 @@ def test_unpenalised_features_far_from_zero_are_no_harder(loss: str, shift: floa
     ends = []
     for A in (X, X + shift):
         P = dcopt.erm(A, y, loss, r, intercept=True)
-        res = dcopt.solve(P, "dca-local", tol=1e-5, measure="criticality", passes=30)
+        res = dcopt.solve(P, "dca-local", atol=1e-5, passes=30)
         assert res.status.name == "CONVERGED"
         ends.append(res.certificate.F)
     assert ends[1] == pytest.approx(ends[0], rel=1e-7)
@@ -275,7 +275,7 @@ def test_many_classes_end_by_columns_where_the_matrix_ends(r: Any, groups: Any) 
     local, ends = dcopt.METHODS["dca-local"], []
     for most in (2048, 10):
         method = replace(local, name="m", subsolver=lambda P, most=most: Local(P, most_full=most))
-        res = dcopt.solve(P, method, tol=1e-6, measure="criticality", passes=400, x0=np.zeros(P.shape))
+        res = dcopt.solve(P, method, atol=1e-6, passes=400, x0=np.zeros(P.shape))
         assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
         ends.append(res.certificate.F)
     assert ends[1] == pytest.approx(ends[0], rel=1e-6) if r is L1 else 0.5 < ends[1] / ends[0] < 1.5

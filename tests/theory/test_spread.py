@@ -96,7 +96,7 @@ def test_every_estimator_descends_in_a_metric_made_of_the_data(estimator: Any, d
     ]
     F = np.mean(paths, axis=0)
     assert np.all(np.diff(F) <= 1e-9) and F[-1] < F[0] - 1e-3
-    end = dcopt.solve(P, estimator, tol=1e-3, measure="criticality", passes=3000, seed=0, trace=None)
+    end = dcopt.solve(P, estimator, atol=1e-3, passes=3000, seed=0, trace=None)
     assert end.success and dcopt.measures.criticality(P, end.x) <= 1e-3
 
 

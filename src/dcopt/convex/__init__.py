@@ -12,7 +12,7 @@ from .diagonal import Diagonal
 from .gram import Gram, majorizing_gram
 from .local_curvature import LocalCurvature
 from .majorizer import Majorizer, variance_smoothness
-from .majorizing_diagonal import MajorizingDiagonal, majorizing_diagonal
+from .majorizing_diagonal import MajorizingDiagonal, equilibrated_diagonal, majorizing_diagonal
 from .mean import Mean
 from .quadratic import Quadratic, gram, least_squares
 from .radial import Radial
@@ -36,6 +36,7 @@ CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
 
 __all__ = [
     "CONVEX", "Convex", "Diagonal", "Gram", "LocalCurvature", "Majorizer", "MajorizingDiagonal", "Mean", "Part",
-    "Quadratic", "Radial", "ScaledIdentity", "Shifted", "gram", "least_squares", "majorizing_diagonal",
+    "Quadratic", "Radial", "ScaledIdentity", "Shifted", "equilibrated_diagonal", "gram", "least_squares",
+    "majorizing_diagonal",
     "majorizing_gram", "variance_smoothness",
 ]  # fmt: skip

@@ -80,6 +80,21 @@ def majorizing_diagonal(f: LinearSum) -> MajorizingDiagonal:
     return MajorizingDiagonal(np.maximum(np.where(m > 0.0, m, least), float(np.finfo(f.dtype).tiny) ** 0.5))
 
 
+def equilibrated_diagonal(f: LinearSum) -> MajorizingDiagonal:
+    """D_jj = k s (1/N) Σ_i w_i a_ij², k the largest eigenvalue of AᵀWA/N after its diagonal is scaled to 1.
+
+    G − f is convex, and no feature is measured by the size of another one. An empty column has the least of the others.
+    """
+    assert f.widths is not None  # seen by the caller
+    sizes = np.asarray(f.widths, np.float64)
+    least = float(sizes[sizes > 0.0].min()) if sizes.any() else 1.0
+    sizes = np.maximum(np.where(sizes > 0.0, sizes, least), float(np.finfo(f.dtype).tiny) ** 0.5)
+    low, high = f.loss.curvature
+    weights = np.full(f.n, 1.0 / f.n) if f.weights is None else np.asarray(f.weights, np.float64) / f.n
+    k = largest_eigenvalue(_Scaled(f.a, 1.0 / np.sqrt(sizes)), weights)  # type: ignore[arg-type]  # it has dot, tdot
+    return MajorizingDiagonal(max(k, 1.0) * max(high, -low) * sizes * _UP)
+
+
 def _shown(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tuple[Array, RowMatrix]]:
     blocks = in_blocks(a, function)
     if blocks is None:

@@ -147,6 +147,7 @@ class DCClassifier(Online, Classifies):
     search : in fit, leave critical points for lower ones, found by one coefficient more or less at a time; for
         penalties over single coefficients
     tol, measure : converged means that the measure ("criticality" or "gap"), recomputed at the solution, is at most tol
+        times its scale: the length of the gradient, or |F|, at the model without features
     max_passes, max_seconds : the budget, in passes over the data and in seconds
     warm_start : start from the last solution instead of the model without features
     validation_fraction, patience : stop early, after `patience` passes without a lower loss on so many rows set aside

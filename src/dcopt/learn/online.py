@@ -20,6 +20,7 @@ from ..errors import BadInput, BadSettings, pick, require_count, require_number
 from ..estimators import PAGE
 from ..measures import MEASURES
 from ..measures.confidence import CONFIDENCE, doubt
+from ..measures.scale import scale
 from ..problem import Problem
 from ..regularizers import Regularizer
 from ..solve import iterate
@@ -169,9 +170,9 @@ class Online(DCBase):
         may_be = doubt(P, self.measure, point, value)
         t, n = 0 if state is None else state.t, str(P.known.n)
         nnz = int(np.count_nonzero(x))
-        return Certificate(
-            self.measure, value, self.tol, n, t, point.F, nnz, may_be.bound, CONFIDENCE, may_be.spread
-        )
+        size = scale(P, self.measure, point.x)
+        tol, sample = float(self.tol) * size, (may_be.bound, CONFIDENCE, may_be.spread)
+        return Certificate(self.measure, value, tol, n, t, point.F, nnz, *sample, scale=size)
 
     def _show(self, memory: Memory, x: Any, r: Regularizer, said: Certificate | str) -> None:
         for name, value in self._attributes(np.array(x)).items():
@@ -180,7 +181,7 @@ class Online(DCBase):
         for name in ("objective_", "solver_", "trace_"):
             self.__dict__.pop(name, None)  # those of a fit before
         self.n_iter_ = 0 if memory.state is None else memory.state.t
-        met = isinstance(said, Certificate) and said.bound is not None and said.bound <= self.tol
+        met = isinstance(said, Certificate) and None not in (said.bound, said.tol) and said.bound <= said.tol  # type: ignore[operator]
         status = Status.ACCEPTABLE if met else Status.OUT_OF_DATA
         self.status_ = status.name
         self.certificate_ = f"{said}; {memory.seen} samples seen; {status.name}: {status.value}"

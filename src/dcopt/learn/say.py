@@ -51,7 +51,9 @@ def _hint(task: Task, done: Done, budget: Budget) -> str:
     if task.loss.labels != "real" and float(np.abs(done.x).max(initial=0.0)) > 50.0:
         return "the coefficients grow without end, the classes may be separable: raise lam"
     if status is Status.BUDGET:
-        return f"raise max_passes (the measure is {done.result.certificate.value / budget.tol:.2g} times tol)"
+        certificate = done.result.certificate
+        times = certificate.value / certificate.tol if certificate.tol else np.inf
+        return f"raise max_passes (the measure is {times:.2g} times its tolerance)"
     return "centre and scale the columns, raise tol, or try another solver"
 
 

@@ -15,6 +15,7 @@ from ..data import check
 from ..data.intercept import WithIntercept
 from ..data.rows import RowMatrix
 from ..losses import Loss
+from ..measures.scale import null_point, scale
 from ..problem import Problem
 from ..regularizers import Except, Regularizer, Zero
 from ..solve import solve
@@ -41,6 +42,7 @@ class Task:
     intercept: bool = True
     counts: NDArray[Any] | None = None  # repetitions: the weights without those of the classes
     made: dict[str, Problem] = field(default_factory=dict)
+    scales: dict[str, float] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -71,6 +73,13 @@ class Task:
             else:
                 self.made[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
         return replace(self.made[decomposition], r=own)
+
+    def scale(self, r: Regularizer, measure: str) -> float:
+        """The size that a relative tolerance is a share of: that of the null point, whatever the penalty's λ."""
+        if measure not in self.scales:
+            P = self.problem(r)
+            self.scales[measure] = scale(P, measure, null_point(P))
+        return self.scales[measure]
 
     def _sum(self) -> LinearSum:
         for made in self.made.values():
@@ -148,13 +157,15 @@ def run(
 
     `one` runs a single way with its share of the budget; by default that is `solve`.
     """
+    size = task.scale(r, budget.measure)
     for i in range(at.way, len(ways)):
         way, last = ways[i], i + 1 == len(ways)
         P = task.problem(r, way.decomposition)
         # coordinate descent never raises the model, so that a share of tol is enough: equal columns need no more
-        P = replace(P, inner_tol=max(P.inner_tol, 1e-4 * budget.tol)) if way.decomposition == "gram" else P
+        P = replace(P, inner_tol=max(P.inner_tol, 1e-4 * budget.tol * size)) if way.decomposition == "gram" else P
         share: dict[str, Any] = {
             "tol": budget.tol,
+            "scale": size,
             "passes": max(0.0, budget.passes - at.passes) * (1.0 if last else _SHARE),
             "seconds": None if budget.seconds is None else max(0.0, budget.seconds - at.seconds),
             "callbacks": list(budget.callbacks),

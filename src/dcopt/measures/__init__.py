@@ -19,6 +19,7 @@ from ..problem import Point, Problem
 from ..xp import Array
 from .criticality import criticality_at
 from .gap import gap_at, lagged_gap_at
+from .scale import scale
 
 Measure: TypeAlias = Callable[[Problem, Point], float]
 MEASURES: dict[str, Measure] = {"criticality": criticality_at, "gap": gap_at}
@@ -44,4 +45,4 @@ def lagged_gap(P: Problem, x: Array, prev: Array) -> float:
     return lagged_gap_at(P, _at(P, x), P.examine(_at(P, prev)))
 
 
-__all__ = ["MEASURES", "Measure", "criticality", "gap", "lagged_gap"]
+__all__ = ["MEASURES", "Measure", "criticality", "gap", "lagged_gap", "scale"]

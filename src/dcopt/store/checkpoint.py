@@ -93,6 +93,7 @@ def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], 
             "last_two": list(saved.last_two),
             "known": saved.known,
             "sought": list(saved.sought),
+            "certified": look("certified", saved.certified),
             "end": None if saved.end is None else [saved.end.status.name, saved.end.message],
         },
     }

@@ -89,6 +89,7 @@ class Checkpoint:
             last_two=_two(said.get("last_two", [math.inf, math.inf])),  # a file of an older version has none
             known=bool(said.get("known", False)),
             sought=_sought(said.get("sought", [math.inf, math.inf, 0])),
+            certified=look(said.get("certified")),
             end=None if end is None else End(Status[end[0]], str(end[1])),
             records=tuple(Record(*line) for line in zip(*columns, strict=True)),
         )

@@ -112,6 +112,8 @@ def matrix(
     if less is not None:  # what columns far from 0 have in common is not theirs
         h[less.kept] = np.diagonal(less.Q)
         h[less.free] = np.clip(1.0 / np.diagonal(less.inverse), 0.0, h[less.free])  # nor those of F among themselves
+    # The entries of a float32 Gram matrix are rounded: a ridge of less than this may leave it indefinite.
+    share = max(share, float(np.finfo(f.dtype).eps) * len(Q))
     mu = share * _scale(f, columns, h, bend, None if less is None else ~alone(p))
     if less is None:
         Q[np.diag_indices(len(Q))] += mu

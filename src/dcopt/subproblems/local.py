@@ -167,7 +167,7 @@ class Local:
         looks, cost = 0, FREE
         for step, fall, found in islice(trials, self.trials):
             cost = cost.plus(found)
-            if not (fall < np.inf and np.isfinite(step).all()):
+            if not (0.0 <= fall < np.inf and np.isfinite(step).all()):  # Rounding may make Q indefinite: no step of it.
                 continue
             looks, cost = looks + 1, cost.plus(Cost(f.n, f.n))
             v = x.copy()

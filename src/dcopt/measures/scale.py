@@ -1,0 +1,46 @@
+"""The size that a relative tolerance is a share of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..data.check import point
+from ..losses.constant import best_constant
+from ..problem import Problem
+from ..regularizers import Except
+from ..sums import LinearSum
+from ..xp import Array, namespace
+from .confidence import rounding
+
+
+def scale(P: Problem, measure: str = "criticality", x0: Array | None = None) -> float:
+    """The size of a measure where nothing is fitted, whatever the start of a run is.
+
+    criticality  ‖∇H(x̄) + w − ∇G(x̄)‖, the length of the gradient of what is smooth in F
+    gap          |F(x̄)|
+
+    x̄ is 0, with an intercept at its best constant, or the nearest point of dom r1. The part of the gradient that
+    belongs to an intercept is 0 there, but for rounding, and left out. Where that size is 0 it is taken at x0, and where
+    it is 0 there too the scale is 1.
+    """
+    features = slice(None, -P.r.last) if isinstance(P.r, Except) else slice(None)
+    for x, part in ((null_point(P), features), (x0, slice(None))):
+        if x is None:
+            continue
+        at = P.examine(np.asarray(x, np.float64))
+        u = at.u[part]
+        size = math.sqrt(float(namespace(u).sum(u * u))) if measure == "criticality" else abs(at.F)
+        if rounding(P, at.x) < size < math.inf:
+            return size
+    return 1.0
+
+
+def null_point(P: Problem) -> Array:
+    """x = 0 in float64, with an intercept at its best constant, or the point of dom r1 that is nearest to it."""
+    f, x = P.known, point(None, P.shape, np.float64)
+    if isinstance(f, LinearSum) and isinstance(P.r, Except):
+        weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
+        x[-P.r.last :] = best_constant(f.loss, np.asarray(f.labels), weights, f.classes)
+    return x if math.isfinite(P.r.r1(x)) else P.r.prox(x, 1.0)
