@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from time import perf_counter
 
@@ -86,7 +87,8 @@ def floor(page: PAGE, seed: int) -> float:
     P = dcopt.stream(blocks(seed, "4096"), "logistic", R, kappa=KAPPA, holdout=2, classes=[-1, 1])
     states = dcopt.iterate(P, page, seed=seed, x0=truth())
     points = (state.x for state in islice(states, WARM_UP, WARM_UP + STEPS, 8))
-    return float(np.mean([R.distance(R.subgrad(x) - gradient(x), x) ** 2 for x in points]))
+    pairs = [(x, gradient(x)) for x in points]
+    return float(np.mean([R.distance(R.steepest(x, partial(np.negative, g)) - g, x) ** 2 for x, g in pairs]))
 
 
 def slope(values: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from .draw import Draw
 from .estimators.base import Estimator
@@ -12,7 +13,7 @@ from .subproblems.base import Subsolver, for_step
 
 
 def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, seed: int) -> Iterator[State]:
-    """x_{t+1} ∈ argmin G + r1 − ⟨g_t + w_t, ·⟩,   g_t ≈ ∇H(x_t),   w_t ∈ ∂r2(x_t)."""
+    """x_{t+1} ∈ argmin G + r1 − ⟨g_t + w_t, ·⟩,   g_t ≈ ∇H(x_t),   w_t ∈ ∂r2(x_t) where F falls most."""
     while True:
         t, x, spent = state.t, state.x, state.spent
         draw = Draw(seed, t)
@@ -21,7 +22,7 @@ def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, se
         else:
             estimate = estimator.step(P.sum, x, state.prev, state.memory, draw)
         g = P.linear(x if estimate.at is None else estimate.at, estimate.g)
-        w, r1 = P.r.linearize(x)
+        w, r1 = P.r.linearize(x, partial(P.down, x, g))
         y = g + w
         asked = P.tolerance(x, state.prev, y)
         inner = for_step(subsolver, draw)(P.G, r1, y, warm=x, tol=asked)

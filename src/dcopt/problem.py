@@ -36,7 +36,8 @@ class Point(NamedTuple):
 
     x: Array
     F: float
-    u: Array  # ∇H(x) + w − ∇G(x), w ∈ ∂r2(x): x is critical if u ∈ ∂r1(x)
+    down: Array  # ∇H(x) − ∇G(x)
+    u: Array  # down + w, w ∈ ∂r2(x) as `steepest` chooses it: if u ∈ ∂r1(x), x is what r certifies
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +45,7 @@ class Problem:
     """min F(x) = G(x) − H(x) + r1(x) − r2(x)
 
     Either `H` is given, the mean of the convex h_i (problem (M)), or `f`, and H = G − f (form (S), F = f + r).
-    With f the estimators work on the f_i and ∇G stays exact; for recursive and anchored estimators that is the
-    same algorithm, and for SAGA a better one.
+    With f the estimators work on the f_i and ∇G is exact: SAGA is better so, recursive and anchored ones are the same.
     """
 
     G: Convex
@@ -61,8 +61,7 @@ class Problem:
         if (self.H is None) == (self.f is None):
             raise BadSettings("H, f", (self.H, self.f), "exactly one of H (problem (M)) and f (form (S))")
         object.__setattr__(self, "r", as_regularizer(self.r))
-        wants = self.r.shape
-        if wants is not None and self.shape[: len(wants)] != wants:
+        if (wants := self.r.shape) is not None and self.shape[: len(wants)] != wants:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
 
     def __repr__(self) -> str:
@@ -98,6 +97,10 @@ class Problem:
             return self.G.grad(x) - g
         return g + self.eta * x if self.eta else g
 
+    def down(self, x: Array, y: Array) -> Array:
+        """−∇(G − H)(x) from y = ∇H(x) or an estimate."""
+        return y - self.G.grad(x)
+
     def value(self, x: Array) -> float:
         """F(x)"""
         return self.examine(check.point(x, self.shape, np.float64, "x")).F
@@ -107,14 +110,12 @@ class Problem:
 
         `remember`: from memory where x is the last point that was looked at, the same numbers.
         """
-        f = self.f
-        seen = f.recent.knows(x) if remember and isinstance(f, LinearSum) else None
+        seen = self.f.recent.knows(x) if remember and isinstance(self.f, LinearSum) else None
         value, g = self.known.all().value_grad(x) if seen is None else (seen.value, seen.grad)
-        w = self.r.subgrad(x)
+        down = -g if self.f is not None else self.down(x, self.linear(x, g))
         if self.f is None:
-            own = self.G.value(x) - 0.5 * self.eta * float(namespace(x).sum(x * x))
-            return Point(x, own - value + self.r.value(x), self.linear(x, g) - self.G.grad(x) + w)
-        return Point(x, value + self.r.value(x), w - g)
+            value = self.G.value(x) - 0.5 * self.eta * float(namespace(x).sum(x * x)) - value
+        return Point(x, value + self.r.value(x), down, down + self.r.steepest(x, lambda: down))
 
     @cached_property
     def constants(self) -> Constants:
@@ -233,8 +234,7 @@ def erm(
     labels, classes = check.labels(y, rows.shape[0], phi.labels, rows.dtype)
     weights = check.sample_weights(sample_weight, rows.shape[0], rows.dtype)
     check.weigh_classes(weights, labels, classes)
-    if concave_step == "reweighted":
-        r = reweighted(r)
+    r = reweighted(r) if concave_step == "reweighted" else r
     if intercept:
         rows, r = WithIntercept(rows), Except(r)
     width = () if phi.labels != "class" else (len(classes),)  # type: ignore[arg-type]  # classes are there

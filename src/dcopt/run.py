@@ -350,10 +350,12 @@ class Run:
             elif status.success:  # a rule of the caller's own: only a certificate makes it true
                 said = f"a rule said {status.name}; no tolerance is met"
                 status, message = Status.INTERRUPTED, said
-        sample = (bound, CONFIDENCE, look.doubt.spread, scale) if stream else (None, None, None, scale)
+        sample: tuple[float | None, float | None, float | None] = None, None, None
+        if stream:
+            sample = bound, CONFIDENCE, look.doubt.spread
         at = str(self.P.known.n) if stream else "full"
         certificate = Certificate(
-            self.trace.measure, look.measure, tol, at, look.t, look.F, _nnz(look.x), *sample
+            self.trace.measure, look.measure, tol, at, look.t, look.F, _nnz(look.x), *sample, scale, self.P.r.certifies
         )
         spent = Spent(self.state.spent.gradients, self.state.spent.paper, self.checks)
         return Result(

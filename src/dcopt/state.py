@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from .regularizers.base import Stationarity
 from .status import Status
 from .sums import Cost
 from .watch import Trace
@@ -62,15 +63,18 @@ class Certificate:
     confidence: float | None = None
     spread: float | None = None  # and the deviation of one sample's gradient at x
     scale: float | None = None  # The size that tol is a share of; None: tol is absolute.
+    kind: Stationarity = "critical"  # what x is where the measure is 0
 
     def __str__(self) -> str:
         value, seen, doubt = self.value, "a full gradient", ""
         if self.bound is not None and self.confidence is not None:
             value, seen = self.bound, f"a sample of {self.at}, spread {self.spread:.3g}"
             doubt = f", at most {self.bound:.3g} with {self.confidence:.0%} confidence"
-        against = "" if self.tol is None else f" {'<=' if value <= self.tol else '>'} tol {self.tol:.3g}"
-        if self.tol is not None and self.scale is not None:
-            against += f" ({self.tol / self.scale:.3g} relative)"
+        against = ""
+        if self.tol is not None:
+            share = "" if self.scale is None else f" ({self.tol / self.scale:.3g} relative)"
+            tol = f"tol {self.tol:.3g}{share}"
+            against = f" <= {tol}: {self.kind}" if value <= self.tol else f" > {tol}"
         end = f"F = {self.F:.6g}, {self.nnz} non-zeros"
         return f"{self.measure} {self.value:.3g}{doubt}{against} at step {self.t} ({seen}); {end}"
 

@@ -191,7 +191,7 @@ def test_the_two_concave_steps_differ_when_zero_is_crossed():
     r, x = Exponential(0.4, 5.0), np.array([0.5])
 
     def step(kind, point):
-        w, b = kind.linearize(x)
+        w, b = kind.linearize(x, x.copy)
         return float(b.prox(np.array([point]) + w, 1.0)[0])
 
     assert step(r, -0.6) == 0.0
@@ -344,6 +344,9 @@ def test_the_text_is_array_api(name):
         assert r.value(sx) == pytest.approx(r.value(x), rel=1e-13)
         assert r.distance(su, sx) == pytest.approx(r.distance(u, x), rel=1e-13)
         np.testing.assert_allclose(np.asarray(r.subgrad(sx)), r.subgrad(x), rtol=1e-13)
+        for t in (0.0 * x, x / np.abs(x).max(), np.sign(x)):  # ties
+            w = r.steepest(strict.asarray(t), lambda su=su: su)
+            np.testing.assert_allclose(np.asarray(w), r.steepest(t, u.copy), rtol=1e-13)
         for step in (0.7, np.full(shape, 0.7)):
             other = step if isinstance(step, float) else strict.asarray(step)
             np.testing.assert_allclose(np.asarray(r.prox(su, other)), r.prox(u, step), rtol=1e-12, atol=1e-15)
@@ -423,8 +426,37 @@ class Mutates(L1):
 
 @dataclass(frozen=True)
 class SlackModel(Exponential):
-    def linearize(self, x):
+    def linearize(self, x, down):
         return 1.5 * self.subgrad(x), self
+
+
+class AnyOfATie(TopK):
+    """0 at 0: critical for any λ that is large, while F falls."""
+
+    def steepest(self, x, down):
+        return self.subgrad(x)
+
+
+class OneTooMany(TopK):
+    """All that is tied is taken."""
+
+    def steepest(self, x, down):
+        a = np.abs(x)
+        top = a >= np.sort(a.ravel())[-self.k]
+        return self.lam * top * np.where(x == 0.0, np.sign(down()), np.sign(x))
+
+
+class Spread(L1MinusL2):
+    """The steepest way where ∇f is all that counts."""
+
+    def steepest(self, x, down):
+        u = down()
+        return super().steepest(x, down) if np.any(x) else self.lam * self.beta * u / max(np.linalg.norm(u), 1e-9)
+
+
+class OnlyTheLeft(CappedL1):
+    def steepest(self, x, down):
+        return self.subgrad(x)
 
 
 BROKEN = [
@@ -441,6 +473,10 @@ BROKEN = [
     (Widens(0.1), "float32 is not kept"),
     (Mutates(0.1), "changed in place"),
     (SlackModel(0.1, 5.0), "linearize-majorizes"),
+    (AnyOfATie(0.1, 2), "steepest-is-farthest: F falls faster"),
+    (OneTooMany(0.1, 2), "steepest-is-farthest: the w of steepest is no subgradient"),
+    (Spread(0.1), "steepest-is-farthest: F falls faster"),
+    (OnlyTheLeft(0.1, 0.5), "steepest-is-farthest: F falls faster"),
 ]
 
 

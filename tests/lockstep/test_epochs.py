@@ -285,7 +285,7 @@ def test_a_majorizer_of_its_own_in_every_step() -> None:
     path = [P.value(s.x) for s in states(P, page(), 8)]
     assert all(after <= before + 1e-14 for before, after in zip(path, path[1:], strict=False))
     own, x = P.r, np.linspace(-1.0, 1.0, D)
-    r1 = own.linearize(x)[1]
+    r1 = own.linearize(x, x.copy)[1]
     assert r1 is not own
     held = Held(Matrix(np.eye(D), np.zeros(D)), np.arange(D), (own, parts(own, (D,))), 1e-13)
     got = held(ScaledIdentity(1.0), r1, x + 0.02, x, 0.0).x  # u = y − x

@@ -338,7 +338,7 @@ def test_dca_step_is_another_where_signs_change() -> None:
     r, x, aim = Exponential(0.4, alpha=5.0), np.array([0.5]), np.array([-0.6])
     ends = []
     for step in (r, reweighted(r)):
-        w, r1 = step.linearize(x)
+        w, r1 = step.linearize(x, x.copy)
         ends.append(float(prox(ScaledIdentity(1.0), r1, aim + w, warm=x, tol=0.0).x[0]))
     assert ends == [0.0, pytest.approx(-0.6 + 2.0 * np.exp(-2.5), abs=1e-15)]
     one, two = (path(softmax(concave_step=step), Full()) for step in ("dca", "reweighted"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_lyapunov_descent_by_enumeration() -> None:
         for _ in range(20):
             x, g = rng.normal(size=3), None
             g = P.sum.all().grad(x) + 0.3 * rng.normal(size=3)  # any estimate, far from exact
-            w, r1 = P.r.linearize(x)
+            w, r1 = P.r.linearize(x, partial(np.negative, g))
             new = r1.prox((P.linear(x, g) + w) / c.rho_phi, 1 / c.rho_phi)
             memory = page.start(P.sum, x, Fixed(0.0, [0, 0])).memory._replace(g=g)  # type: ignore[arg-type]
             truth = P.sum.all().grad(new)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -156,7 +156,7 @@ class Looker:
         for block in self.blocks:
             g += block.a.tdot(block.loss.slope(block.a.dot(xs), block.labels[:, None]))
         pairs = zip(points, g.T / self.n, strict=True)
-        return [self.r.distance(self.r.subgrad(x) - grad, x) for x, grad in pairs]
+        return [self.r.distance(self.r.steepest(x, partial(np.negative, g)) - g, x) for x, g in pairs]
 
 
 # ------------------------------------------------------------------------------------------------- runs

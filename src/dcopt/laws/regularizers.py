@@ -12,7 +12,7 @@ import numpy as np
 from ..regularizers.base import Regularizer
 from ..regularizers.excepting import Except
 from ..regularizers.reweighted import reweighted
-from . import profiles
+from . import kinks, profiles
 from .base import Law, demand
 
 Cases = Iterator[tuple[np.random.Generator, list[Any]]]
@@ -142,7 +142,8 @@ def nan_stays(r: Regularizer) -> None:
             x[j] = math.nan
             for step in (0.3, np.full(x.shape, 0.3)):
                 demand(bool(np.isnan(r.prox(x, step)[j])), f"prox turns a NaN at {j} into a number")
-            demand(bool(np.isnan(r.subgrad(x)[j])), f"subgrad turns a NaN at {j} into a number")
+            for name, w in (("subgrad", r.subgrad(x)), ("steepest", r.steepest(x, xs[1].copy))):
+                demand(bool(np.isnan(w[j])), f"{name} turns a NaN at {j} into a number")
             demand(math.isnan(r.value(x)), f"value hides a NaN at {j}")
             demand(math.isnan(r.r1(x)), f"r1 hides a NaN at {j}")
             demand(math.isnan(r.distance(xs[1], x)), f"distance hides a NaN at {j} of x")
@@ -181,7 +182,7 @@ def majorizes(r: Regularizer) -> None:
         for x in xs:
             models = []
             for kind in kinds:
-                w, b = kind.linearize(x)
+                w, b = kind.linearize(x, x.copy)
                 const = r.value(x) - b.r1(x) + dot(w, x)
                 models.append([b.r1(y) - dot(w, y) + const for y in xs])
                 for y, m in zip(xs, models[-1], strict=True):
@@ -244,7 +245,7 @@ def input_is_kept(r: Regularizer) -> None:
             x, u = xs[1].astype(dtype), xs[2].astype(dtype)
             before = x.copy(), u.copy()
             for step in (0.5, np.float64(0.5), np.full(x.shape, 0.5)):
-                out = [r.prox(x, step), r.subgrad(x), r.linearize(x)[0]]
+                out = [r.prox(x, step), r.subgrad(x), r.linearize(x, u.copy)[0], r.steepest(0.0 * x, u.copy)]
                 demand(all(o.dtype == dtype for o in out), f"{np.dtype(dtype).name} is not kept")
                 demand(
                     not any(np.shares_memory(o, x) for o in out), "a result shares memory with its argument"
@@ -262,6 +263,7 @@ def minus_zero_is_zero(r: Regularizer) -> None:
             y = np.where(x == 0.0, -0.0, x)
             same = r.value(x) == r.value(y) and r.distance(u, x) == r.distance(u, y)
             same = same and np.array_equal(r.subgrad(x), r.subgrad(y))
+            same = same and np.array_equal(r.steepest(x, u.copy), r.steepest(y, u.copy))
             demand(bool(same and np.array_equal(r.prox(x, 0.4), r.prox(y, 0.4))), "-0.0 is not treated as 0")
 
 
@@ -292,6 +294,7 @@ def above_its_bound(r: Regularizer) -> None:
 
 LAWS: dict[str, Law] = {
     **profiles.LAWS,
+    **kinks.LAWS,
     "above-its-bound": above_its_bound,
     "halves-are-convex": halves_are_convex,
     "subgrad-supports-r2": subgrad_supports_r2,

@@ -205,7 +205,8 @@ def _early(done: Done, task: Task, r: Regularizer, patience: Patience, budget: B
     at = P.examine(np.asarray(patience.x, np.float64))
     value, nnz = MEASURES[budget.measure](P, at), int(np.count_nonzero(patience.x))
     size, t = task.scale(r, budget.measure), done.seen.steps - patience.waited
-    certificate = Certificate(budget.measure, value, budget.tol * size, "full", t, at.F, nnz, scale=size)
+    tol, kind = budget.tol * size, P.r.certifies
+    certificate = Certificate(budget.measure, value, tol, "full", t, at.F, nnz, scale=size, kind=kind)
     said = f"early stopping, {patience.waited} passes without a lower loss on {patience.aside.n} rows set aside"
     result = replace(done.result, x=patience.x, certificate=certificate, message=said)
     return done._replace(x=patience.x, result=result)

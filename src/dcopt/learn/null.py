@@ -43,7 +43,8 @@ def null_model(P: Problem) -> NDArray[Any]:
 def lam_max(P: Problem, x: NDArray[Any]) -> float:
     """The least λ at which the null model x is critical: max_j |∇f(x)_j| / (weights_j ψ'(0)/λ), over blocks j.
 
-    Raised by the rounding of a gradient, so that it gives the null model exactly.
+    Raised by the rounding of a gradient, so that it gives the null model exactly. Where r₂ has a kink at 0 (top-k,
+    ℓ₁ − ℓ₂) F may fall there at any λ, and this is only a scale.
     """
     r = P.r.of if isinstance(P.r, Except) else P.r
     one = kink_of(with_lam(r, 1.0))

@@ -172,7 +172,7 @@ class Online(DCBase):
         nnz = int(np.count_nonzero(x))
         size = scale(P, self.measure, point.x)
         tol, sample = float(self.tol) * size, (may_be.bound, CONFIDENCE, may_be.spread)
-        return Certificate(self.measure, value, tol, n, t, point.F, nnz, *sample, scale=size)
+        return Certificate(self.measure, value, tol, n, t, point.F, nnz, *sample, size, P.r.certifies)
 
     def _show(self, memory: Memory, x: Any, r: Regularizer, said: Certificate | str) -> None:
         for name, value in self._attributes(np.array(x)).items():

@@ -1,7 +1,10 @@
-"""How far a point is from critical: where a measure is 0, it is; where r2 is smooth, only there.
+"""How far a point is from critical: where a measure is 0, x is what `P.r.certifies` says.
 
 criticality  d(x) = dist(∇H(x) + w, ∂(G + r1)(x)), w ∈ ∂r2(x): independent of the decomposition's κ
 gap          gap(x) = max_y (G + r1)(x) − (G + r1)(y) − ⟨∇H(x) + w, x − y⟩ ≤ d(x)²/(2ρ_φ)
+
+Where r2 has a kink at x, w is the subgradient with the largest d(x): then d(x) = max_{|e| ≤ 1} −F'(x; e), which is 0 if
+and only if x is d-stationary, F'(x; e) ≥ 0 for every e. A regularizer that does not choose w certifies "critical" only.
 
 `lagged_gap` is the paper's definition. It takes ∇H and w at the previous point, so it is 0 after every exact DCA
 step wherever that ends. It is here for the theorems' plots; no stopping rule uses it.

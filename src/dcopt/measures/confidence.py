@@ -8,6 +8,9 @@ gap: with y the minimizer of q(·) = (G + r1)(·) − ⟨∇G(x) + u, ·⟩, g =
     and ρ_φ/2 ‖x − y‖² ≤ g by strong convexity, so g ≤ ĝ + ‖e‖ √(2g/ρ_φ). That is s² ≤ ĝ + 2E's for s = √g and
     E' = E/√(2ρ_φ), hence g ≤ (E' + √(ĝ + E'²))².
 
+At a kink of r2 w is chosen with û. d is the largest distance over all w, so it is 1-Lipschitz too; the bound of the gap
+is for the w that the sample chooses.
+
 σ is estimated from the same sample. The bound is for a point that was chosen without looking at the sample.
 """
 

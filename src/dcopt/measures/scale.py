@@ -18,20 +18,20 @@ from .confidence import rounding
 def scale(P: Problem, measure: str = "criticality", x0: Array | None = None) -> float:
     """The size of a measure where nothing is fitted, whatever the start of a run is.
 
-    criticality  ‖∇H(x̄) + w − ∇G(x̄)‖, the length of the gradient of what is smooth in F
+    criticality  ‖∇H(x̄) − ∇G(x̄)‖, the length of the gradient of what is smooth in F, r2 not counted
     gap          |F(x̄)|
 
     x̄ is 0, with an intercept at its best constant, or the nearest point of dom r1. The part of the gradient that
-    belongs to an intercept is 0 there, but for rounding, and left out. Where that size is 0 it is taken at x0, and where
-    it is 0 there too the scale is 1.
+    belongs to an intercept is 0 there, but for rounding, and left out. Where that size is 0 it is taken at x0, and
+    where it is 0 there too the scale is 1.
     """
     features = slice(None, -P.r.last) if isinstance(P.r, Except) else slice(None)
     for x, part in ((null_point(P), features), (x0, slice(None))):
         if x is None:
             continue
         at = P.examine(np.asarray(x, np.float64))
-        u = at.u[part]
-        size = math.sqrt(float(namespace(u).sum(u * u))) if measure == "criticality" else abs(at.F)
+        g = at.down[part]
+        size = math.sqrt(float(namespace(g).sum(g * g))) if measure == "criticality" else abs(at.F)
         if rounding(P, at.x) < size < math.inf:
             return size
     return 1.0

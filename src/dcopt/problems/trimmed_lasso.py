@@ -18,8 +18,8 @@ def trimmed_lasso(X: Any, y: Any, k: int, lam: float, *, intercept: bool = False
     """F(x) = (1/2N) ‖Xx − y‖² + μ/2 ‖x‖² + λ Σ_{i>k} |x|_[i]:   G = the smooth part,   H = 0,   r1 = λ‖x‖₁.
 
     The penalty is the sum of all but the k largest |x_i|: 0 exactly where x has at most k of them, the intercept not
-    counted. For λ large enough every solution is such an x. From x0 = 0 the first step is the lasso: with a λ that
-    leaves it nothing, start elsewhere.
+    counted. For λ large enough every solution is such an x. In the first step from x0 = 0 the k features with the
+    largest |∇G(0)_i| move without a penalty.
 
     Examples
     --------

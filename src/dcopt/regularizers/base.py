@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
 
 from ..errors import require_number
 from ..xp import Array, namespace
+
+Down: TypeAlias = Callable[[], Array]  # gives −∇(G − H)(x); called only where r₂ has a kink at x
+Stationarity: TypeAlias = Literal["d-stationary", "critical"]
 
 
 class Regularizer(ABC):
@@ -27,6 +31,15 @@ class Regularizer(ABC):
     @abstractmethod
     def L2(self) -> float | None:
         """Smoothness of r₂ (L_r2); None where r₂ is not smooth, 0 where r₂ = 0."""
+
+    @property
+    def certifies(self) -> Stationarity:
+        """What x is where −∇(G − H)(x) + w ∈ ∂r₁(x) for the w of `steepest`.
+
+        "d-stationary": F'(x; d) ≥ 0 for every d. "critical": only this one w is known to satisfy the inclusion, and F
+        may fall along some d. The two are the same where r₂ is smooth.
+        """
+        return "critical" if self.L2 is None else "d-stationary"
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -53,9 +66,18 @@ class Regularizer(ABC):
     def distance(self, u: Array, x: Array) -> float:
         """dist(u, ∂r₁(x)), Euclidean; inf where x is not in dom r₁."""
 
-    def linearize(self, x: Array) -> tuple[Array, Regularizer]:
-        """(w, b): r ≤ b.r1 - ⟨w, ·⟩ + const, equal at x. Here the DCA step: w ∈ ∂r₂(x) and r₁ itself."""
-        return self.subgrad(x), self
+    def steepest(self, x: Array, down: Down) -> Array:
+        """The w ∈ ∂r₂(x) with the largest dist(down() + w, ∂r₁(x)), which then is max_{|d| ≤ 1} −F'(x; d).
+
+        F'(x; d) = -⟨down(), d⟩ + r₁'(x; d) - max_{w ∈ ∂r₂(x)} ⟨w, d⟩. So x is d-stationary if that distance is 0, and
+        otherwise the DCA step with this w lowers F. Where r₂ is smooth there is only one w. A regularizer whose r₂ has
+        kinks overrides this method and `certifies`; without that any w is taken.
+        """
+        return self.subgrad(x)
+
+    def linearize(self, x: Array, down: Down) -> tuple[Array, Regularizer]:
+        """(w, b): r ≤ b.r1 - ⟨w, ·⟩ + const, equal at x. Here the DCA step: w ∈ ∂r₂(x), `steepest`, and r₁ itself."""
+        return self.steepest(x, down), self
 
 
 class AboveZero(Regularizer):
@@ -78,6 +100,10 @@ class Wrapping(Regularizer):
     @property
     def L2(self) -> float | None:
         return self.of.L2
+
+    @property
+    def certifies(self) -> Stationarity:
+        return self.of.certifies
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -112,6 +138,12 @@ def total(a: Array) -> float:
 def length(a: Array) -> float:
     """|a|₂ over all entries, a Python float."""
     return math.sqrt(total(a * a))
+
+
+def ranks(a: Array) -> Array:
+    """The place of every entry of a vector in ascending order, 0 first; of equal entries the last is the largest."""
+    xp = namespace(a)
+    return xp.argsort(xp.argsort(a, stable=True), stable=True)
 
 
 def stepsize(step: Any, v: Array) -> Any:

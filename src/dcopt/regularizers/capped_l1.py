@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..xp import Array, namespace
 from .base import settle
@@ -11,7 +12,7 @@ from .profiled import Profiled
 
 @dataclass(frozen=True)
 class CappedL1(Profiled):
-    """r(x) = λ Σ min(|x_j|, θ); r₂ has a kink at |x_j| = θ."""
+    """r(x) = λ Σ min(|x_j|, θ); r₂ has a kink at |x_j| = θ, where F falls along x_j or −x_j."""
 
     theta: float
 
@@ -24,12 +25,15 @@ class CappedL1(Profiled):
 
     def dpsi(self, a: Array) -> Array:
         xp = namespace(a)
-        kept = self.lam + 0.0 * xp.minimum(a, self.theta)  # NaN stays NaN
-        return xp.where(a > self.theta, xp.zeros_like(a), kept)
+        return xp.where(a > self.theta, 0.0, self.lam + xp.minimum(a, 0.0))  # a ≥ 0, and NaN stays NaN
 
     @property
     def slope0(self) -> float:
         return self.lam
+
+    @cached_property
+    def jumps(self) -> tuple[tuple[float, float, float], ...]:
+        return ((self.theta, self.lam, 0.0),) if self.lam > 0.0 else ()
 
     @property
     def profile_L2(self) -> float | None:

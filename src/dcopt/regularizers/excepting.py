@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import require, require_count
 from ..xp import Array, namespace
-from .base import Regularizer, Wrapping
+from .base import Down, Regularizer, Wrapping
 from .zero import Zero
 
 _FREE = Zero()
@@ -44,14 +44,21 @@ class Except(Wrapping):
     def subgrad(self, x: Array) -> Array:
         return self._join(self.of.subgrad(x[: -self.last, ...]), _FREE.subgrad(x[-self.last :, ...]))
 
+    def steepest(self, x: Array, down: Down) -> Array:
+        w = self.of.steepest(x[: -self.last, ...], self._head(down))
+        return self._join(w, _FREE.subgrad(x[-self.last :, ...]))
+
     def distance(self, u: Array, x: Array) -> float:
         head = self.of.distance(u[: -self.last, ...], x[: -self.last, ...])
         return math.hypot(head, _FREE.distance(u[-self.last :, ...], x[-self.last :, ...]))
 
-    def linearize(self, x: Array) -> tuple[Array, Regularizer]:
-        w, base = self.of.linearize(x[: -self.last, ...])
+    def linearize(self, x: Array, down: Down) -> tuple[Array, Regularizer]:
+        w, base = self.of.linearize(x[: -self.last, ...], self._head(down))
         w = self._join(w, _FREE.subgrad(x[-self.last :, ...]))
         return w, self if base is self.of else Except(base, self.last)
+
+    def _head(self, down: Down) -> Down:
+        return lambda: down()[: -self.last, ...]
 
     def _join(self, head: Array, tail: Array) -> Array:
         return namespace(head, tail).concat([head, tail])

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import require
 from ..xp import Array
-from .base import Regularizer, Wrapping, nothing
+from .base import Down, Regularizer, Wrapping, nothing
 from .excepting import Except
 from .profiled import Profiled
 from .weighted import WeightedL1
@@ -39,8 +39,11 @@ class Reweighted(Wrapping):
     def distance(self, u: Array, x: Array) -> float:
         return self.of.distance(u, x)
 
-    def linearize(self, x: Array) -> tuple[Array, Regularizer]:
-        return nothing(x), WeightedL1(self.of.slopes(x), self.of.units)
+    def steepest(self, x: Array, down: Down) -> Array:
+        return self.of.steepest(x, down)
+
+    def linearize(self, x: Array, down: Down) -> tuple[Array, Regularizer]:
+        return nothing(x), WeightedL1(self.of.slopes(x, down), self.of.units)
 
 
 def reweighted(r: Regularizer) -> Regularizer:

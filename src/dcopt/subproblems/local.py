@@ -114,7 +114,7 @@ class Local:
         p, shape = self._parts if r is self.P.r else parts(r, warm.shape), warm.shape
         x = np.array(warm, np.float64).reshape(p.c.shape)
         here, one = f.recent.at(warm), Cost(f.n, f.n)
-        w = self.P.r.linearize(warm)[0]
+        w = self.P.r.linearize(warm, lambda: -here.grad)[0]
         u = np.asarray(w - here.grad, np.float64).reshape(x.shape)  # y − ∇G(x), of which κx would leave rounding
         off = distances(u, x, p)
         start = math.sqrt(float(off @ off))

@@ -52,12 +52,17 @@ class Model:
     def critical(self, v: NDArray[Any], tol: float) -> NDArray[np.float64]:
         """DCA on m from v: the convex program in B, again and again"""
         for _ in range(_TURNS):
-            new = self.B.program(v, self.r.slope(v) - self.slope(v), self.r.p, tol)
+            new = self.B.program(v, self._linear(v), self.r.p, tol)
             close = np.linalg.norm(new - v) <= _CLOSE * np.linalg.norm(new - self.x)
             v = new
             if close:
                 break
         return v
+
+    def _linear(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """w − ∇f(v) on the model, w ∈ ∂r2(v)"""
+        slope = self.slope(v)
+        return self.r.steepest(v, lambda: -slope) - slope
 
     def end(self, tol: float) -> tuple[NDArray[np.float64], float]:
         """A point that is critical to tol, if 50 steps lead there, where B − μR is the curvature of f everywhere; and
@@ -133,7 +138,8 @@ class Model:
         """F(v) − f(x), without μ, and w − ∇f(v)"""
         step = v - self.x
         bent = self.B.times(step) - self.B.ridge(step)
-        return float(np.sum(step * (self.grad + 0.5 * bent)) + self.r.value(v)), self.r.slope(v) - self.grad - bent
+        w = self.r.steepest(v, lambda: -self.grad - bent)
+        return float(np.sum(step * (self.grad + 0.5 * bent)) + self.r.value(v)), w - self.grad - bent
 
     def lower(self, v: NDArray[Any], tol: float, least: float) -> list[NDArray[np.float64]]:
         """Critical points of m, each lower than the one before, at neighbours that promise to be so by `least`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,16 @@ class Moving:
     def slope(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """Some w ∈ ∂r2(v)"""
         return self.mine(self.r.subgrad(self._whole(v)))
+
+    def steepest(self, v: NDArray[Any], down: Callable[[], NDArray[Any]]) -> NDArray[np.float64]:
+        """The w ∈ ∂r2(v) along which F falls most; `down` gives −∇f on v, where a kink of r2 leaves a choice"""
+
+        def whole() -> NDArray[np.float64]:
+            u = np.zeros_like(self.x)
+            u[self.columns] = down()
+            return u.reshape(self.shape)
+
+        return self.mine(self.r.steepest(self._whole(v), whole))
 
     def bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
         """r2''(v), 0 at 0, where r2 is a sum over entries (else its growth along v); where r is one over the norms of
