@@ -160,7 +160,7 @@ def test_the_lagged_gap_takes_the_w_of_the_step() -> None:
     P = problem(TopK(0.4, 3), 0)
     steps = dcopt.iterate(P, "dca", seed=0)
     prev, state = np.zeros(D), next(steps)
-    assert dcopt.measures.lagged_gap(P, state.x, prev) == pytest.approx(0.0, abs=1e-12) < dcopt.measures.gap(P, prev)
+    assert dcopt.measures.lagged_gap(P, state.x, prev) < 1e-12 < 1e-3 < dcopt.measures.gap(P, prev)
 
 
 def test_the_scale_of_a_tolerance_does_not_grow_with_the_penalty() -> None:
