@@ -143,8 +143,8 @@ def test_bad_words_are_refused_by_name(tmp_path: Path, here: Here) -> None:
     for words, says in (
         (("fit", str(file)), "--target, a column of"),
         (("fit", str(file), "--target", "buy"), "did you mean 'buys'?"),
-        ((*base[:-1], "nowhere/m.dcm"), "a folder that is there"),
-        (base, "--force replaces it"),
+        ((*base[:-1], "nowhere/m.dcm"), "a folder that exists"),
+        (base, "--force replaces the file"),
         ((*base, "--force", "--lam", "much"), "lam"),
         ((*base, "--force", "--loss", "squared"), "one for classes"),
         ((*base, "--force", "--set", "lamb=1"), "did you mean 'lam'?"),
@@ -172,7 +172,7 @@ def test_a_fit_that_ends_early_is_written_and_goes_on_to_the_same_bits(tmp_path:
     code, out, _ = here.run("inspect", ckpt, "--json")
     assert json.loads(out)["method"] == "dca-page" and json.loads(out)["told"]["passes"] == 30
     assert "journal of dcopt fit" in here.run("inspect", ckpt + ".fit")[1]
-    code, out, err = here.run("resume", ckpt, "breast_cancer", "--max-passes", "400")
+    code, out, err = here.run("resume", ckpt, "breast_cancer", "--max-passes", "400", "--out", part, "--force")
     assert code in (0, 2) and "the run goes on" in err
     a, b = load_estimator(whole), load_estimator(part)
     assert np.array_equal(a.x_, b.x_) and a.certificate_ == b.certificate_ and a.trace_["F"] == b.trace_["F"]

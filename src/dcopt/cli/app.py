@@ -71,9 +71,7 @@ Settings = Annotated[
 Target = Annotated[
     str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
 ]
-Drop = Annotated[
-    list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)
-]
+Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)]
 
 
 @app.command()
@@ -164,9 +162,7 @@ def plan(
     ] = False,
     decomposition: Annotated[
         str,
-        typer.Option(
-            help="G: scalar, diagonal or gram.", autocompletion=names.decompositions, rich_help_panel=PROBLEM
-        ),
+        typer.Option(help="G: scalar, diagonal or gram.", autocompletion=names.decompositions, rich_help_panel=PROBLEM),
     ] = "scalar",
     compare: Annotated[
         bool, typer.Option("--compare", help="Predict the cost of every method of Table I too.")
@@ -277,20 +273,21 @@ def resume(
     max_seconds: Annotated[
         float | None, typer.Option(help="Seconds, those before included.", rich_help_panel=BUDGET)
     ] = None,
-    out: Annotated[str | None, typer.Option(help="Another file for the model.", rich_help_panel=WHERE)] = None,
-    report: Annotated[str | None, typer.Option(help="Another file for the page.", rich_help_panel=WHERE)] = None,
+    out: Annotated[str | None, typer.Option(help="The file of the model.", rich_help_panel=WHERE)] = None,
+    report: Annotated[str | None, typer.Option(help="The file of the report, .html.", rich_help_panel=WHERE)] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that are there.", rich_help_panel=WHERE)
     ] = False,
 ) -> None:
     """Go on with a fit that was cut off, or that ran out of its budget: to the same bits as if it had not.
 
-    All options are those of the fit, from the file beside the checkpoint (run.ckpt.fit).
+    The other options are those of the fit, from the file beside the checkpoint (run.ckpt.fit). The model and the
+    report are written only where --out and --report name them here: a path that a file holds is not written.
 
     \b
     Examples:
-      dcopt resume run.ckpt train.svm
-      dcopt resume run.ckpt train.svm --max-passes 5000
+      dcopt resume run.ckpt train.svm --out model.dcm --report fit.html
+      dcopt resume run.ckpt train.svm --out model.dcm --force --max-passes 5000
       dcopt resume run.ckpt houses.csv --tol 1e-6 --out better.dcm
     """
     from .fit import resume

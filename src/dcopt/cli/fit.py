@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadModel, BadSettings, pick
+from ..errors import BadModel, pick
 from ..experiments.fit_report import MOST_LINES, Along
 from ..learn.penalties import with_lam
 from ..learn.steps import Tuning
 from ..learn.task import Progress
 from ..status import Status
 from ..store import peek
-from ..store.atomic import refuse
 from .bench import Bench, bench_of, refusing
 from .ends import NotConverged
 from .journal import Asked, Journal, beside, read_journal
-from .outcome import tell
+from .outcome import again, not_written, tell
+from .outputs import free
 from .terminal import Terminal
 
 _RATIO = 0.01  # of the last λ to the first
@@ -43,12 +42,18 @@ def run(terminal: Terminal, asked: Asked, force: bool) -> None:
 
 
 def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, Any], force: bool) -> None:
-    """Go on where a fit stopped. Budgets count from its beginning."""
+    """Go on where a fit stopped. Budgets count from its beginning.
+
+    The model and the report are written where this command line says so. The journal keeps the paths of the fit, in
+    order to show them.
+    """
     journal = read_journal(checkpoint)
     given = {key: value for key, value in changes.items() if value is not None}
     free([given.get("out"), given.get("report")], force)
-    asked = replace(journal.asked, data=data, checkpoint=checkpoint, **given)
-    journal.asked = asked
+    journal.asked = replace(journal.asked, data=data, checkpoint=checkpoint, **given)
+    asked = replace(journal.asked, out=given.get("out"), report=given.get("report"))
+    if left := not_written(asked, journal):
+        terminal.note(f"{' and '.join(left)}: written only if named here, as in {again(journal)}")
     bench = bench_of(terminal, asked)
     there = journal.at is not None and _is_of(checkpoint, bench.fit.ways[journal.at.way].method)
     terminal.note(f"{checkpoint}: " + ("the run goes on" if there else "begins again what it was at"))
@@ -78,7 +83,7 @@ def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on
         done = fit.run(journal.at, asked.checkpoint, journal.turn, go_on)
     if done.result.status is Status.INTERRUPTED:
         if asked.checkpoint is not None:
-            terminal.note(f"at step {done.seen.steps}; to go on: dcopt resume {asked.checkpoint} {asked.data}")
+            terminal.note(f"at step {done.seen.steps}; to go on: {again(journal)}")
         raise KeyboardInterrupt
     x = np.asarray(done.x, np.float64)
     model = fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
@@ -136,16 +141,6 @@ def _along(bench: Bench, tuning: Tuning) -> Along:
         what, lams, middles, low, high, tuple(map(int, path.nnz)), tuple(bench.name(int(j)) for j in first),
         tuple(tuple(map(float, line)) for line in lines), tuning.lam,
     )  # fmt: skip
-
-
-def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:
-    """Refuse, before the work, places that cannot be written and files that are there."""
-    for path in filter(None, paths):
-        refuse(Path(path))
-        if os.path.lexists(path) and not force:
-            raise BadSettings("file", path, f"one that is not there yet; --force replaces it{instead}")
-        if not Path(path).absolute().parent.is_dir():
-            raise BadSettings("file", path, "one in a folder that is there")
 
 
 @contextmanager

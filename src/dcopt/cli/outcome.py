@@ -17,6 +17,7 @@ from ..learn.files import save_estimator
 from ..status import Status
 from .bench import Bench
 from .journal import Asked, Journal
+from .outputs import resume_command
 from .tables import Columns, Data, read
 from .terminal import Terminal
 
@@ -54,13 +55,29 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passe
         "penalty": asked.penalty, "lam": model.lam_, "status": model.status_, "certificate": model.certificate_,
         "F": model.objective_, "passes": passes, "steps": model.n_iter_, "solver": model.solver_.method,
         "features": chosen, "intercept": np.atleast_1d(model.intercept_).tolist(), "files": files,
+        "not_written": not_written(asked, journal),
     }  # fmt: skip
     table = _table(chosen[:_SHOWN], model)
     cells = [tuple(map(_cell, row)) for row in table.rows]
     shown = [terminal.table(table.head, cells, table.head[1:])] if chosen else []
     more = [f"… and {len(chosen) - _SHOWN} more"] if len(chosen) > _SHOWN else []
     ends = [f"{what}: {path}" for what, path in files.items() if path is not None]
+    if left := not_written(asked, journal):
+        ends.append(f"not written: {' and '.join(left)}. To write: {again(journal)}")
     terminal.result(result, *lines, *shown, *more, f"{score}: {said}", *ends)
+
+
+def not_written(asked: Asked, journal: Journal) -> dict[str, str]:
+    """What the fit was asked to write, and this command line does not name."""
+    pairs = (("model", asked.out, journal.asked.out), ("report", asked.report, journal.asked.report))
+    return {what: wished for what, given, wished in pairs if given is None and wished is not None}
+
+
+def again(journal: Journal) -> str:
+    """The command that goes on with the fit, and writes what it was asked to write."""
+    asked = journal.asked
+    assert asked.checkpoint is not None
+    return resume_command(asked.checkpoint, asked.data, asked.out, asked.report)
 
 
 def score_of(model: Any, data: Data) -> float:
@@ -114,7 +131,8 @@ def _story(asked: Asked, journal: Journal, bench: Bench, chosen: list[dict[str, 
         "columns": "standardised for the fit" if asked.standardize else "as they are",
         "solver": f"{model.solver_.method}: {model.solver_.reason}",
         "tol": f"{model.measure} ≤ {asked.tol:g}",
-        "budget": f"{asked.max_passes:g} passes" + (f", {asked.max_seconds:g} s" if asked.max_seconds else "")
+        "budget": f"{asked.max_passes:g} passes"
+        + (f", {asked.max_seconds:g} s" if asked.max_seconds else "")
         + f"; seed {asked.seed}",
     }
     ok = model.status_ == Status.CONVERGED.name

@@ -1,0 +1,75 @@
+"""the command line writes the files that its words name, and no others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.shell import Here
+
+import dcopt
+from dcopt.learn.files import load_estimator
+
+KEY = "ssh-ed25519 AAAA stranger"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, "yes", "no")
+    lines = ["a,b,c,y", *(",".join([*map(str, x), t]) for x, t in zip(X.tolist(), y, strict=True))]
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(tmp_path / "data.csv")
+
+
+def fitted(here: Here, data: str, folder: Path, *words: str) -> str:
+    """The checkpoint of a finished fit."""
+    ckpt = str(folder / "run.ckpt")
+    code, _, err = here.run("fit", data, "--target", "y", "--folds", "2", "--lams", "4", "--checkpoint", ckpt, *words)
+    assert code == 0, err
+    return ckpt
+
+
+# ---- the paths in a journal
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("option", ["out", "report"])
+def test_a_checkpoint_names_no_file_that_is_written(
+    option: str, there: bool, data: str, tmp_path: Path, here: Here
+) -> None:
+    ckpt, precious = fitted(here, data, tmp_path), tmp_path / "home" / "authorized_keys"
+    precious.parent.mkdir()
+    if there:
+        precious.write_text("mine\n", encoding="utf-8")
+    header, arrays = dcopt.load_model(ckpt + ".fit", allow_nonfinite=True)
+    header["fit"][option] = str(precious)
+    header["along"]["what"] = f"EBIC\n{KEY}\n"
+    dcopt.save_model(ckpt + ".fit", header, arrays, allow_nonfinite=True)
+    for words in ((), ("--force",)):
+        code, out, err = here.run("resume", ckpt, data, *words)
+        assert code == 0, err
+        assert precious.read_text(encoding="utf-8") == "mine\n" if there else not precious.exists()
+        assert f"--{option} {precious}" in out  # what to type for those who do want it
+    assert (here.run("resume", ckpt, data, f"--{option}", str(precious))[0] == 1) == there
+
+
+def test_a_resumed_fit_writes_the_files_that_are_named_again(data: str, tmp_path: Path, here: Here) -> None:
+    model, page = tmp_path / "model.dcm", tmp_path / "fit.html"
+    ckpt = fitted(here, data, tmp_path, "--out", str(model), "--report", str(page))
+    whole = load_estimator(model)
+    model.unlink()
+    code, out, err = here.run("resume", ckpt, data)
+    assert code == 0 and not model.exists(), err
+    command = next(line for line in out.splitlines() if "dcopt resume" in line).split("dcopt ", 1)[1].split()
+    page.unlink()
+    code, out, _ = here.run(*command, "--json")
+    said = json.loads(out)
+    assert code == 0 and said["files"]["model"] == str(model) and said["not_written"] == {}
+    assert page.exists() and np.array_equal(load_estimator(model).x_, whole.x_)
+    said = json.loads(here.run("resume", ckpt, data, "--json")[1])  # the journal still knows them
+    assert said["not_written"] == {"model": str(model), "report": str(page)}
+    assert said["files"] == {"model": None, "report": None, "checkpoint": ckpt}
