@@ -73,3 +73,26 @@ def test_a_resumed_fit_writes_the_files_that_are_named_again(data: str, tmp_path
     said = json.loads(here.run("resume", ckpt, data, "--json")[1])  # the journal still knows them
     assert said["not_written"] == {"model": str(model), "report": str(page)}
     assert said["files"] == {"model": None, "report": None, "checkpoint": ckpt}
+
+
+# ---- --force
+
+
+@pytest.mark.parametrize("typo", [("typo.csv",), ("--penalty", "scadd"), ("--target", "yy"), ("--loss", "squared")])
+def test_a_mistyped_fit_leaves_the_old_checkpoint(typo: tuple[str, ...], data: str, tmp_path: Path, here: Here) -> None:
+    ckpt = fitted(here, data, tmp_path)
+    before = {name: Path(name).read_bytes() for name in (ckpt, ckpt + ".fit")}
+    words = ("fit", data, "--target", "y", "--checkpoint", ckpt, "--force")
+    words = ("fit", *typo, *words[2:]) if len(typo) == 1 else (*words, *typo)
+    assert here.run(*words)[0] == 1
+    assert {name: Path(name).read_bytes() for name in before} == before
+
+
+def test_a_forced_fit_sets_the_old_checkpoint_aside(data: str, tmp_path: Path, here: Here) -> None:
+    ckpt = fitted(here, data, tmp_path)
+    before = Path(ckpt).read_bytes()
+    code, _, err = here.run("fit", data, "--target", "y", "--lam", "0.1", "--checkpoint", ckpt, "--force")
+    assert code == 0 and f"{ckpt}.old" in err, err
+    assert Path(ckpt + ".old").read_bytes() == before != Path(ckpt).read_bytes()
+    code, out, err = here.run("resume", ckpt + ".old", data, "--json")  # it can still go on
+    assert code == 0 and "cross-validation" in json.loads(out)["lam_by"], err

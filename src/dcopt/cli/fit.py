@@ -22,9 +22,9 @@ from ..status import Status
 from ..store import peek
 from .bench import Bench, bench_of, refusing
 from .ends import NotConverged
-from .journal import Asked, Journal, beside, read_journal
+from .journal import Asked, Journal, read_journal
 from .outcome import again, not_written, tell
-from .outputs import free
+from .outputs import beside, free, set_aside
 from .terminal import Terminal
 
 _RATIO = 0.01  # of the last λ to the first
@@ -34,11 +34,12 @@ def run(terminal: Terminal, asked: Asked, force: bool) -> None:
     """Fit, say what came out, and write it down."""
     free([asked.out, asked.report], force)
     if asked.checkpoint is not None:
-        free([asked.checkpoint, str(beside(asked.checkpoint))], force, "; dcopt resume continues it")
-        for old in (Path(asked.checkpoint), beside(asked.checkpoint)):
-            old.unlink(missing_ok=True)
-    journal = Journal(asked)
-    _fit(terminal, asked, journal, bench_of(terminal, asked), go_on=False)
+        free([asked.checkpoint], force, "; dcopt resume continues it")
+        free([str(beside(asked.checkpoint))], force, "; dcopt resume continues it")
+    bench = bench_of(terminal, asked)
+    for moved in () if asked.checkpoint is None else set_aside(asked.checkpoint):
+        terminal.note(moved)
+    _fit(terminal, asked, Journal(asked), bench, go_on=False)
 
 
 def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, Any], force: bool) -> None:

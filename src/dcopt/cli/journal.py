@@ -18,6 +18,7 @@ from ..learn.steps import Tuning
 from ..learn.task import Progress
 from ..store import load_model, save_model
 from ..watch import Record
+from .outputs import beside
 
 _LINES = ("lams", "middle", "low", "high", "nnz")  # of an Along
 
@@ -87,12 +88,6 @@ class Journal:
             arrays["x0"] = self.at.x0
             arrays["seen"] = np.array(self.at.records, np.float64).reshape(-1, len(Record._fields))
         save_model(self.path, header, arrays, allow_nonfinite=True)
-
-
-def beside(checkpoint: str | Path) -> Path:
-    """Where the journal of a checkpoint is."""
-    path = Path(checkpoint)
-    return path.with_name(path.name + ".fit")
 
 
 def read_journal(checkpoint: str | Path) -> Journal:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import BadSettings
-from ..store.atomic import refuse
+from ..store.atomic import previous, refuse
 
 
 def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:
@@ -23,6 +23,30 @@ def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:
             raise BadSettings("file", path, f"a path without a file; --force replaces the file{instead}")
         if not Path(path).absolute().parent.is_dir():
             raise BadSettings("file", path, "a path in a folder that exists")
+
+
+def beside(checkpoint: str | Path) -> Path:
+    """The journal of a checkpoint."""
+    path = Path(checkpoint)
+    return path.with_name(path.name + ".fit")
+
+
+def set_aside(checkpoint: str) -> list[str]:
+    """Rename an old checkpoint, the generation before it and its journal; what was renamed, in words.
+
+    `dcopt resume` can go on with the renamed ones. Those that an earlier --force renamed are replaced.
+    """
+    aside = checkpoint + ".old"
+    pairs = [(Path(checkpoint), Path(aside)), (previous(checkpoint), previous(aside))]
+    pairs.append((beside(checkpoint), beside(aside)))
+    there = [(old, new) for old, new in pairs if os.path.lexists(old)]
+    for _, new in pairs if there else ():
+        refuse(new)
+    for _, new in pairs if there else ():
+        new.unlink(missing_ok=True)  # all of one checkpoint, or none
+    for old, new in there:
+        old.replace(new)
+    return [f"{old} is renamed to {new}" for old, new in there]
 
 
 def resume_command(checkpoint: str, data: str, out: str | None, report: str | None) -> str:
