@@ -1,8 +1,9 @@
-"""the command line writes the files that its words name, and no others."""
+"""The command line writes the files that its words name, and no others."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 from cli.shell import Here
 
 import dcopt
+from dcopt.experiments import export
+from dcopt.experiments.panels import Report
+from dcopt.experiments.report import write
 from dcopt.learn.files import load_estimator
 
 KEY = "ssh-ed25519 AAAA stranger"
@@ -96,3 +100,41 @@ def test_a_forced_fit_sets_the_old_checkpoint_aside(data: str, tmp_path: Path, h
     assert Path(ckpt + ".old").read_bytes() == before != Path(ckpt).read_bytes()
     code, out, err = here.run("resume", ckpt + ".old", data, "--json")  # it can still go on
     assert code == 0 and "cross-validation" in json.loads(out)["lam_by"], err
+
+
+# ---- symbolic links
+
+
+@pytest.mark.parametrize("name", ["fit.html", "fit.html.part"])
+def test_a_report_is_not_written_through_a_link(name: str, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine", encoding="utf-8")
+    (tmp_path / name).symlink_to(precious)
+    with suppress(OSError):
+        write(Report("t", "s", (), (), (), {}), tmp_path / "fit.html")
+    assert precious.read_text(encoding="utf-8") == "mine" and (tmp_path / name).is_symlink()
+    assert (tmp_path / "fit.html").is_symlink() or "<html" in (tmp_path / "fit.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["traces.csv", "traces.parquet"])
+def test_traces_are_not_written_through_a_link(name: str, tmp_path: Path) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    precious = tmp_path / "precious"
+    precious.write_text("mine", encoding="utf-8")
+    (tmp_path / name).symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic link"):
+        export.save(("a", "b"), [(1, 2.0), (3, None)], tmp_path / "traces")
+    assert precious.read_text(encoding="utf-8") == "mine"
+
+
+def test_figures_are_not_written_through_a_link(tmp_path: Path) -> None:
+    pyplot = pytest.importorskip("matplotlib.figure")
+    from dcopt.experiments.figures import _save
+
+    assert [path.stat().st_size > 100 for path in _save(pyplot.Figure(), tmp_path / "other", 50)] == [True] * 3
+    (tmp_path / "precious").write_text("mine", encoding="utf-8")
+    (tmp_path / "f.svg").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic link"):
+        _save(pyplot.Figure(), tmp_path / "f", 50)
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"

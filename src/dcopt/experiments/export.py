@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..store import atomic
 from .curves import COLUMNS
 from .ledger import Line
 
@@ -24,11 +26,11 @@ def looks(experiment: str, lines: Iterable[Line]) -> Iterator[Row]:
 
 def save(head: Sequence[str], rows: Sequence[Row], stem: Path) -> list[Path]:
     """stem.csv and stem.parquet; a missing value is an empty cell, never a number."""
-    path = stem.with_suffix(".csv")
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows(["" if v is None else v for v in row] for row in rows)
+    path, text = stem.with_suffix(".csv"), io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(["" if v is None else v for v in row] for row in rows)
+    atomic.write(path, [text.getvalue().encode()])
     if find_spec("pyarrow") is None:
         return [path]
     import pyarrow
@@ -36,5 +38,7 @@ def save(head: Sequence[str], rows: Sequence[Row], stem: Path) -> list[Path]:
 
     columns = dict(zip(head, zip(*rows, strict=True), strict=True))
     table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
-    pyarrow.parquet.write_table(table, stem.with_suffix(".parquet"))
+    packed = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, packed)
+    atomic.write(stem.with_suffix(".parquet"), [packed.getvalue()])
     return [path, stem.with_suffix(".parquet")]

@@ -6,6 +6,7 @@ less on a log scale, is a gap in the line, and a method without a single value s
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput, pick
+from ..store import atomic
 from .palette import INKS, inks
 from .panels import Axis, Panel
 
@@ -164,19 +166,21 @@ def _legend(figure: Any, panels: Sequence[Panel], lines: Sequence[Sequence[_Line
 def _save(figure: Any, stem: Path, dpi: int) -> list[Path]:
     written = [stem.with_name(stem.name + end) for end in (".png", ".svg", ".pdf")]
     for path in written:
-        figure.savefig(path, dpi=dpi, metadata=_undated(path))
+        file = io.BytesIO()
+        figure.savefig(file, format=path.suffix[1:], dpi=dpi, metadata=_undated(path))
         figure.set_layout_engine("none")  # laid out once, for all three
-    _lighten(written[0])
+        atomic.write(path, [_lighter(file) if path.suffix == ".png" else file.getvalue()])
     return written
 
 
-def _lighten(path: Path) -> None:
-    """A few flat colours need no more than a palette: a third of the bytes."""
+def _lighter(file: io.BytesIO) -> bytes:
+    """The same picture with a palette: a few flat colours need no more, and a third of the bytes."""
     from PIL import Image
 
-    with Image.open(path) as image:
-        small = image.convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    small.save(path, optimize=True)
+    with Image.open(file) as image:
+        small, out = image.convert("RGB").quantize(128, dither=Image.Dither.NONE), io.BytesIO()
+    small.save(out, format="PNG", optimize=True)
+    return out.getvalue()
 
 
 def _undated(path: Path) -> dict[str, Any]:

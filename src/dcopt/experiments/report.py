@@ -18,6 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import get_args
 
+from ..store import atomic
 from .palette import INKS, SHAPES, inks
 from .panels import Axis, Claim, Method, Panel, Report, Table, Verdict
 from .report_data import embed
@@ -36,11 +37,10 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def write(report: Report, path: Path) -> Path:
-    """Write the page; a reader never sees half of it."""
+    """Write the page, wholly or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(render(report), encoding="utf-8")
-    return part.replace(path)
+    atomic.write(path, [render(report).encode()])
+    return path
 
 
 def render(report: Report) -> str:

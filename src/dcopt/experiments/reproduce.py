@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import BadInput, BadSettings, require_count
+from ..store import atomic
 from . import claims, curves, export, recipe, report, scaling, source, views
 from .campaign import Silent, Watch, Workers, campaign
 from .ledger import Ledger
@@ -122,7 +123,7 @@ def _scaling(chosen: scaling.Recipe, ledger: Ledger, workers: Workers, watch: No
     lines = campaign(chosen.title, list(scaling.jobs(chosen, sets)), ledger, workers, watch)
     found = Findings(chosen, scaling.records(lines))
     stem = ledger.path.parent.parent / "scaling"
-    stem.with_suffix(".md").write_text(found.markdown(), encoding="utf-8")
+    atomic.write(stem.with_suffix(".md"), [found.markdown().encode()])
     files = export.save(scaling.Record._fields, found.records, stem)
     panels = tuple(views.scaling_panels(found))
     said = tuple(claims.order_claims(found))
