@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from cli.shell import Here
 
 import dcopt
+from dcopt.cli import journal
 from dcopt.experiments import export
 from dcopt.experiments.panels import Report
 from dcopt.experiments.report import write
@@ -138,3 +141,34 @@ def test_figures_are_not_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic link"):
         _save(pyplot.Figure(), tmp_path / "f", 50)
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"
+
+
+# ---- a full disk
+
+
+@pytest.mark.parametrize("at", [2, 4])  # a fold of the cross-validation, the beginning of the run
+def test_a_journal_that_cannot_be_saved_does_not_end_the_fit(
+    at: int, data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = journal.save_model, iter(range(1, 100))
+
+    def full(path: Path, *rest: Any, **how: Any) -> None:
+        if next(calls) == at:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        real(path, *rest, **how)
+
+    monkeypatch.setattr(journal, "save_model", full)
+    ckpt = str(tmp_path / "run.ckpt")
+    code, out, err = here.run("fit", data, "--target", "y", "--folds", "2", "--lams", "4", "--checkpoint", ckpt)
+    assert code == 0 and "accuracy" in out and f"{ckpt}.fit could not be saved" in err and "No space left" in err, err
+
+
+def test_a_journal_that_cannot_be_begun_is_refused(
+    data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *rest: Any, **how: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(journal, "save_model", full)
+    code, out, err = here.run("fit", data, "--target", "y", "--checkpoint", str(tmp_path / "run.ckpt"))
+    assert code == 1 and out == "" and "No space left" in err and "run.ckpt.fit" in err

@@ -39,7 +39,7 @@ def run(terminal: Terminal, asked: Asked, force: bool) -> None:
     bench = bench_of(terminal, asked)
     for moved in () if asked.checkpoint is None else set_aside(asked.checkpoint):
         terminal.note(moved)
-    _fit(terminal, asked, Journal(asked), bench, go_on=False)
+    _fit(terminal, asked, Journal(asked, note=terminal.note), bench, go_on=False)
 
 
 def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, Any], force: bool) -> None:
@@ -49,6 +49,7 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
     order to show them.
     """
     journal = read_journal(checkpoint)
+    journal.note = terminal.note
     given = {key: value for key, value in changes.items() if value is not None}
     free([given.get("out"), given.get("report")], force)
     journal.asked = replace(journal.asked, data=data, checkpoint=checkpoint, **given)

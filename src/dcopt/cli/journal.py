@@ -5,8 +5,8 @@ The checkpoint holds the run at hand; with both, `dcopt resume` goes on as if no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +52,17 @@ class Asked:
 
 @dataclass
 class Journal:
-    """Written when λ is known for another fold, and before every run; read by `dcopt resume`."""
+    """Written when λ is known for another fold, and before every run; read by `dcopt resume`.
+
+    `note` is told when a save fails. The fit goes on then: it can be resumed from what the last good save holds.
+    """
 
     asked: Asked
     tuning: Tuning | None = None
     along: Along | None = None
     lam: float | None = None
     at: Progress | None = None
+    note: Callable[[str], Any] = field(default=lambda text: None, compare=False)
 
     @property
     def path(self) -> Path:
@@ -66,13 +70,20 @@ class Journal:
 
     def folds(self, tuning: Tuning) -> None:
         self.tuning = tuning
-        self.write()
+        self._save()
 
     def turn(self, at: Progress) -> None:
         self.at = at
-        self.write()
+        self._save()
+
+    def _save(self) -> None:
+        try:
+            self.write()
+        except OSError as why:
+            self.note(f"{self.path} could not be saved, the fit goes on: {why.strerror or why}")
 
     def write(self) -> None:
+        """Save, or raise OSError."""
         if self.asked.checkpoint is None:
             return
         arrays: dict[str, Any] = {}
