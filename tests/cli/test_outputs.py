@@ -172,3 +172,51 @@ def test_a_journal_that_cannot_be_begun_is_refused(
     monkeypatch.setattr(journal, "save_model", full)
     code, out, err = here.run("fit", data, "--target", "y", "--checkpoint", str(tmp_path / "run.ckpt"))
     assert code == 1 and out == "" and "No space left" in err and "run.ckpt.fit" in err
+
+
+# ---- one file, one purpose
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--out", "x.html", "--report", "x.html"), "--report and --out"),
+        (("--out", "x.html", "--report", "./x.html"), "--report and --out"),
+        (("--out", "z", "--checkpoint", "z"), "--checkpoint and --out"),
+        (("--out", "z.fit", "--checkpoint", "z"), "the journal and --out"),
+        (("--out", "z.prev", "--checkpoint", "z"), "and --out"),
+        (("--out", "data.csv"), "--out and the data"),
+        (("--out", "link.csv"), "--out and the data"),
+        (("--out", "hard.csv"), "--out and the data"),
+        (("--report", "here/data.csv"), "--report and the data"),
+        (("--checkpoint", "data.csv"), "--checkpoint and the data"),
+        (("--test", "test.csv", "--out", "test.csv"), "--out and --test"),
+    ],
+)
+def test_two_names_of_one_file_are_refused(
+    words: tuple[str, ...], says: str, data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = Path(data).read_bytes()
+    Path("test.csv").write_bytes(before)
+    Path("link.csv").symlink_to("data.csv")
+    Path("hard.csv").hardlink_to("data.csv")
+    Path("here").symlink_to(".")
+    code, out, err = here.run("fit", "data.csv", "--target", "y", "--lam", "0.1", *words, "--force")
+    assert code == 1 and says in err and out == "" and err.count("\n") == 1, err
+    assert Path("data.csv").read_bytes() == before == Path("test.csv").read_bytes()
+
+
+def test_resume_and_predict_do_not_replace_what_they_read(data: str, tmp_path: Path, here: Here) -> None:
+    model = str(tmp_path / "m.dcm")
+    ckpt = fitted(here, data, tmp_path, "--out", model)
+    for words in (
+        ("resume", ckpt, data, "--out", data),
+        ("resume", ckpt, data, "--out", ckpt),
+        ("resume", ckpt, data, "--report", ckpt + ".fit"),
+        ("predict", model, data, "--out", data),
+        ("predict", model, data, "--out", model),
+    ):
+        code, out, err = here.run(*words, "--force")
+        assert code == 1 and "the same file" in err and out == "", (words, err)
+    assert load_estimator(model) and here.run("resume", ckpt, data)[0] == 0

@@ -24,7 +24,7 @@ from .bench import Bench, bench_of, refusing
 from .ends import NotConverged
 from .journal import Asked, Journal, read_journal
 from .outcome import again, not_written, tell
-from .outputs import beside, free, set_aside
+from .outputs import beside, distinct, free, of_checkpoint, set_aside
 from .terminal import Terminal
 
 _RATIO = 0.01  # of the last λ to the first
@@ -32,6 +32,8 @@ _RATIO = 0.01  # of the last λ to the first
 
 def run(terminal: Terminal, asked: Asked, force: bool) -> None:
     """Fit, say what came out, and write it down."""
+    inputs = {"the data": asked.data, "--test": asked.test}
+    distinct({"--out": asked.out, "--report": asked.report, **of_checkpoint(asked.checkpoint)}, inputs)
     free([asked.out, asked.report], force)
     if asked.checkpoint is not None:
         free([asked.checkpoint], force, "; dcopt resume continues it")
@@ -51,6 +53,8 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
     journal = read_journal(checkpoint)
     journal.note = terminal.note
     given = {key: value for key, value in changes.items() if value is not None}
+    inputs = {"the data": data, "--test": journal.asked.test, **of_checkpoint(checkpoint)}
+    distinct({"--out": given.get("out"), "--report": given.get("report")}, inputs)
     free([given.get("out"), given.get("report")], force)
     journal.asked = replace(journal.asked, data=data, checkpoint=checkpoint, **given)
     asked = replace(journal.asked, out=given.get("out"), report=given.get("report"))

@@ -8,11 +8,39 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import BadSettings
 from ..store.atomic import previous, refuse
+from .names import DATASETS
+
+
+def distinct(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:
+    """Refuse an output that is another output or an input, also under another name or through a link."""
+    seen: dict[str, str] = {what: path for what, path in inputs.items() if path is not None and path not in DATASETS}
+    for what, path in outputs.items():
+        if path is None:
+            continue
+        for other, taken in seen.items():
+            if _same(path, taken):
+                raise BadSettings("file", path, f"two files: {what} and {other} are the same file")
+        seen[what] = path
+
+
+def _same(one: str, other: str) -> bool:
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def of_checkpoint(checkpoint: str | None) -> dict[str, str | None]:
+    """The files of a checkpoint, by what they are."""
+    if checkpoint is None:
+        return {}
+    refuse(Path(checkpoint))
+    said = {"the checkpoint before it": str(previous(checkpoint)), "the journal": str(beside(checkpoint))}
+    return {"--checkpoint": checkpoint, **said}
 
 
 def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:

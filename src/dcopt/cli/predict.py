@@ -16,7 +16,7 @@ from ..learn.files import load_estimator
 from ..store import peek
 from ..store.atomic import write
 from .outcome import score_of
-from .outputs import free
+from .outputs import distinct, free
 from .tables import Columns, read
 from .terminal import Terminal
 
@@ -24,6 +24,7 @@ from .terminal import Terminal
 def run(terminal: Terminal, path: str, source: str, proba: bool, out: str | None, force: bool) -> None:
     """One line a row: the prediction, or a probability for every class."""
     model = load_estimator(path)
+    distinct({"--out": out}, {"the model": path, "the data": source})
     free([out], force)
     extra = peek(path).header["extra"]
     target = extra.get("target") if isinstance(extra, dict) else None
