@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import DcoptError
+from .printable import printable
 
 if TYPE_CHECKING:
     from .terminal import Terminal
@@ -77,7 +78,7 @@ def _usage(error: Any) -> str:
 
 def _explain(error: Exception, line: str, terminal: Terminal) -> None:
     if terminal.debug:
-        traceback.print_exception(error)
+        sys.stderr.write(printable("".join(traceback.format_exception(error))))
     else:
         terminal.error(line)
 

@@ -48,7 +48,7 @@ def run(terminal: Terminal, path: str, source: str, proba: bool, out: str | None
             result["score"] = {what: score_of(model, data)}
             terminal.note(f"{what} {result['score'][what]:.4f} on {len(values)} rows")
     if out is None:
-        terminal.result(result | {"values": values.tolist()}, text.rstrip("\n"))
+        terminal.rows(result | {"values": values.tolist()}, text)
         return
     write(Path(out), [text.encode()])
     terminal.result(result | {"out": out}, f"{len(values)} predictions: {out}")

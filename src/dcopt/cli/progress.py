@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Self
 
+from .printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -69,7 +71,7 @@ class Lines(Quiet):
         self._console, self._title, self._pace, self._said = console, "", Pace(0, 0), 0.0
 
     def note(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, title: str, total: int, done: int) -> None:
         self._title, self._pace, self._said = title, Pace(total, done), time.monotonic()
@@ -96,7 +98,9 @@ class Bar(Quiet):
         self._now: tuple[Progress, TaskID, Pace] | None = None
 
     def note(self, text: str) -> None:
-        self._console.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)  # above the bar
+        self._console.print(
+            printable(text), style="dim", markup=False, highlight=False, soft_wrap=True
+        )  # above the bar
 
     def begin(self, title: str, total: int, done: int) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TaskProgressColumn, TextColumn
@@ -123,14 +127,14 @@ class Bar(Quiet):
             console=self._console,
             expand=True,
         )
-        self._now = progress, progress.add_task(title, total=total, completed=done, last=""), pace
+        self._now = progress, progress.add_task(printable(title), total=total, completed=done, last=""), pace
         progress.start()
 
     def advance(self, text: str) -> None:
         if self._now:
             progress, task, pace = self._now
             pace.advance()
-            progress.update(task, advance=1, last=text)
+            progress.update(task, advance=1, last=printable(text))
 
     def end(self) -> None:
         if self._now:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .ends import NobodyReads
+from .printable import as_json, printable
 from .progress import Bar, Lines, Quiet
 
 if TYPE_CHECKING:  # rich takes its time: who asks for the version does not wait for it
@@ -32,14 +32,23 @@ class Terminal:
     def result(self, data: object, *shown: RenderableType) -> None:
         """What a command was asked for, once, at its end: `data` for programs, the rest for people."""
         if self.json:
-            text = json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+            self._put(as_json(plain(data)) + "\n")
+            return
+        with self.out.capture() as written:
+            for one in shown:
+                text = printable(one) if isinstance(one, str) else one
+                self.out.print(text, markup=False, highlight=False, soft_wrap=isinstance(one, str))
+        text = written.get()
+        self._put(text if self.out.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.split("\n")[:-1]))
+
+    def rows(self, data: object, text: str) -> None:
+        """Lines of a file, as they are; a terminal is shown their control characters."""
+        if self.json:
+            self.result(data)
         else:
-            with self.out.capture() as written:
-                for one in shown:
-                    self.out.print(one, markup=False, highlight=False, soft_wrap=isinstance(one, str))
-            text = written.get()
-            if not self.out.is_terminal:
-                text = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+            self._put(printable(text) if self.out.is_terminal else text)
+
+    def _put(self, text: str) -> None:
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -49,11 +58,11 @@ class Terminal:
     def note(self, text: str) -> None:
         """A line on the way."""
         if not (self.quiet or self.json):
-            self.err.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
+            self.err.print(printable(text), style="dim", markup=False, highlight=False, soft_wrap=True)
 
     def error(self, text: str) -> None:
         """One line, always said."""
-        print("dcopt: " + " ".join(text.split()), file=sys.stderr)
+        print(printable("dcopt: " + " ".join(text.split())), file=sys.stderr)
 
     def watch(self) -> AbstractContextManager[Bar | Lines | Quiet]:
         """Who is told about long work; leaves the screen in order however the block ends."""
@@ -72,9 +81,9 @@ class Terminal:
         line = box.SIMPLE_HEAD if self.out.is_terminal else None
         table = Table(box=line, show_header=head, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0 if line else 1))
         for name in names:
-            table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+            table.add_column(Text(printable(name)), justify="right" if name in numbers else "left", overflow="fold")
         for row in rows:
-            table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))  # Text: no markup in names
+            table.add_row(*(Text(printable(cell), style=_STYLES.get(cell, "")) for cell in row))  # no markup in names
         return table
 
     @cached_property
