@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from cli.shell import FAKE, Here, command, environ, run
 
+import dcopt
 from dcopt.cli.ends import NotConverged, ended
 from dcopt.cli.terminal import Terminal
 
@@ -139,3 +141,37 @@ def test_signals_end_it_in_order(number: signal.Signals, code: int, tmp_path: Pa
 def test_the_module_is_a_program_too() -> None:
     words = [sys.executable, "-m", "dcopt.cli", "--version"]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == run("--version").stdout
+
+
+def test_a_signal_that_a_callback_of_compiled_code_loses_ends_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception that a handler raises in such a callback is printed and dropped."""
+    dropped: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
+    X, y = dcopt.load_dataset("breast_cancer")
+    results = []
+
+    def program() -> None:
+        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
+        results.append(dcopt.solve(dcopt.erm(X, y, "logistic", "scad"), "dca", passes=100, tol=0.0))
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGTERM)
+    assert ended(program, Terminal()) == 143 and len(dropped) == 1
+    assert results[0].status is dcopt.Status.INTERRUPTED and results[0].steps == 1
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_the_second_signal_does_not_wait_for_the_step(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = dcopt.load_dataset("breast_cancer")
+    seen = []
+
+    def kill(state: dcopt.State) -> None:
+        seen.append(state.t)
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+            seen.append("after")
+
+    def program() -> None:
+        dcopt.solve(dcopt.erm(X, y, "logistic", "scad"), "dca", passes=100, tol=0.0, callbacks=[kill])
+
+    assert ended(program, Terminal()) == 130 and seen == [1, "after"]

@@ -180,20 +180,41 @@ def test_a_fit_that_ends_early_is_written_and_goes_on_to_the_same_bits(tmp_path:
     assert code == 1
 
 
-def test_ctrl_c_leaves_a_checkpoint(tmp_path: Path) -> None:
-    ckpt = tmp_path / "run.ckpt"
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_a_checkpoint(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    ckpt, model = tmp_path / "run.ckpt", tmp_path / "a model.dcm"
     words = ("fit", "breast_cancer", "--lam", "1e-4", "--solver", "dca-page", "--tol", "0", "--max-passes", "1e9")
-    where = environ()
-    program = subprocess.Popen(command(*words, "--checkpoint", str(ckpt)), stderr=subprocess.PIPE, text=True, env=where)
+    words = (*words, "--checkpoint", str(ckpt), "--out", str(model))
+    program = subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True, env=environ())
     for _ in range(600):
         if ckpt.exists() or program.poll() is not None:
             break
         time.sleep(0.1)
     time.sleep(0.5)
-    program.send_signal(signal.SIGINT)
+    program.send_signal(number)
     _, err = program.communicate(timeout=60)
-    assert program.returncode == 130 and "dcopt resume" in err and err.endswith("dcopt: interrupted\n"), err
-    assert dcopt.peek(ckpt).header["state"]["t"] > 0
+    assert program.returncode == code and err.endswith("dcopt: interrupted\n") == (code == 130), err
+    assert f"to go on: dcopt resume {ckpt} breast_cancer --out '{model}'\n" in err, err
+    assert dcopt.peek(ckpt).header["state"]["t"] > 100
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_during_the_choice_of_lam(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 60))
+    lines = [" ".join([str(int(x[0] > 0)), *(f"{j + 1}:{v}" for j, v in enumerate(x.tolist()))]) for x in X]
+    (tmp_path / "a.svm").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    ckpt = tmp_path / "run.ckpt"
+    words = ("fit", str(tmp_path / "a.svm"), "--tol", "1e-9", "--folds", "200", "--checkpoint", str(ckpt))
+    program = subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True, env=environ())
+    for _ in range(600):
+        if (tmp_path / "run.ckpt.fit").exists() or program.poll() is not None:
+            break
+        time.sleep(0.1)
+    time.sleep(1.0)
+    program.send_signal(number)
+    _, err = program.communicate(timeout=60)
+    assert program.returncode == code and f"to go on: dcopt resume {ckpt}" in err and "Traceback" not in err, err
 
 
 def test_cross_validation_goes_on_after_the_folds_that_are_done(tmp_path: Path, here: Here, monkeypatch) -> None:

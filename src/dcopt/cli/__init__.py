@@ -9,9 +9,13 @@ PROGRAM_OPTIONS = ("--quiet", "-q", "--json", "--debug")  # understood everywher
 
 def main() -> None:
     """Run the words of the command line, and exit with the codes of `ends`."""
-    from .app import app
-    from .ends import ended
-    from .terminal import Terminal
+    try:
+        from .app import app
+        from .ends import ended
+        from .terminal import Terminal
+    except KeyboardInterrupt:
+        print("dcopt: interrupted", file=sys.stderr)
+        sys.exit(130)
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # κ on a terminal without Greek is no error

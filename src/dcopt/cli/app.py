@@ -20,7 +20,7 @@ Start here:
 """
 AFTER = """--quiet, --json and --debug are understood after the command, too.
 
-Exit codes: 0 done, 1 bad input, 2 not converged, 70 a bug in dcopt, 130 interrupted."""
+Exit codes: 0 done, 1 bad input, 2 not converged, 70 a bug in dcopt, 130 interrupted, 143 terminated."""
 WHAT, HOW, WHERE = "What is run", "How", "Where to"  # panels of the help
 PROMISE, PROBLEM = "The promise", "The problem"
 DATA, LAMBDA, BUDGET = "The data", "lam", "When to stop"

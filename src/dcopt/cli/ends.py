@@ -12,12 +12,12 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import DcoptError
+from ..watch import Held
 from .printable import printable
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ class NobodyReads(Exception):
 def ended(program: Callable[[], object], terminal: Terminal) -> int:
     """Run the program; say in one line what went wrong, and give the exit code."""
     code = DONE
+    interrupt, terminate = Held(KeyboardInterrupt), Held(lambda: SystemExit(TERMINATED))
     try:
-        with _terminable():
+        with _handled({signal.SIGINT: interrupt, signal.SIGTERM: terminate}):
             code = program() or DONE  # type: ignore[assignment]  # typer returns the code of an Exit
             sys.stdout.flush()
     except _Refused as error:
@@ -59,9 +60,11 @@ def ended(program: Callable[[], object], terminal: Terminal) -> int:
     except Exception as error:
         _explain(error, f"{type(error).__name__}: {error} (a bug in dcopt: --debug shows where)", terminal)
         return BUG
-    except SystemExit as stop:  # from typer and rich: 0 after a completion script, 1 when nobody reads
-        code = PIPE if stop.code == 1 else int(stop.code or DONE)
+    except SystemExit as end:  # from typer and rich: 0 after a completion script, 1 when nobody reads
+        code = PIPE if end.code == 1 else int(end.code or DONE)
         return _deaf() if code == PIPE else code
+    if code == INTERRUPTED and terminate.asked:  # a run ends in the same way for both signals
+        return TERMINATED
     if code == INTERRUPTED:
         terminal.error("interrupted")
     return code
@@ -98,14 +101,14 @@ def _deaf() -> int:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM unwinds the stack like Ctrl-C, so that files and the screen are left in order."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, stop)
+def _handled(handlers: dict[signal.Signals, Held]) -> Iterator[None]:
+    """With these handlers. Signals that are ignored stay so: a shell ignores Ctrl-C for background jobs."""
+    before = {number: signal.getsignal(number) for number in handlers}
+    for number, handler in handlers.items():
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, old in before.items():
+            signal.signal(number, old)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +15,7 @@ from ..errors import BadModel, pick
 from ..experiments.fit_report import MOST_LINES, Along
 from ..learn.penalties import with_lam
 from ..learn.steps import Tuning
-from ..learn.task import Progress
+from ..learn.task import Done, Progress
 from ..status import Status
 from ..store import peek
 from .bench import Bench, bench_of, refusing
@@ -78,26 +76,45 @@ def _is_of(checkpoint: str, method: str) -> bool:
 
 
 def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on: bool) -> None:
+    with _told_how_to_go_on(terminal, journal):
+        done = _run(terminal, asked, journal, bench, go_on)
+    x = np.asarray(done.x, np.float64)
+    model = bench.fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
+    if bench.data.names is not None:
+        model.feature_names_in_ = np.array(bench.data.names, object)
+    tell(terminal, asked, journal, bench, done.seen.passes)
+    if done.result.status is not Status.CONVERGED:
+        raise NotConverged(f"{done.result.status.name}, {done.result.certificate}")
+
+
+def _run(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on: bool) -> Done:
+    """λ, and the run to its end; KeyboardInterrupt if a signal ends it."""
     fit = bench.fit
     if journal.at is None:
         journal.write()
-        with refusing(), _at_once():
+        with refusing():
             journal.at = Progress(_choose(terminal, asked, journal, bench))
     elif journal.lam is not None:
         fit.r = with_lam(fit.r, journal.lam)
     with refusing():
         done = fit.run(journal.at, asked.checkpoint, journal.turn, go_on)
     if done.result.status is Status.INTERRUPTED:
-        if asked.checkpoint is not None:
-            terminal.note(f"at step {done.seen.steps}; to go on: {again(journal)}")
+        terminal.note(f"interrupted at step {done.seen.steps}")
         raise KeyboardInterrupt
-    x = np.asarray(done.x, np.float64)
-    model = fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
-    if bench.data.names is not None:
-        model.feature_names_in_ = np.array(bench.data.names, object)
-    tell(terminal, asked, journal, bench, done.seen.passes)
-    if done.result.status is not Status.CONVERGED:
-        raise NotConverged(f"{done.result.status.name}, {done.result.certificate}")
+    return done
+
+
+@contextmanager
+def _told_how_to_go_on(terminal: Terminal, journal: Journal) -> Iterator[None]:
+    """An interrupted fit shows the command that goes on with it."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if journal.asked.checkpoint is None:
+            terminal.note("nothing is kept of it: --checkpoint FILE keeps what is done")
+        elif journal.path.exists():
+            terminal.note(f"to go on: {again(journal)}")
+        raise
 
 
 def _choose(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench) -> Any:
@@ -147,20 +164,3 @@ def _along(bench: Bench, tuning: Tuning) -> Along:
         what, lams, middles, low, high, tuple(map(int, path.nnz)), tuple(bench.name(int(j)) for j in first),
         tuple(tuple(map(float, line)) for line in lines), tuning.lam,
     )  # fmt: skip
-
-
-@contextmanager
-def _at_once() -> Iterator[None]:
-    """Ctrl-C ends all fits of a path, not only the one at hand."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
