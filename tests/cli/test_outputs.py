@@ -18,6 +18,7 @@ from dcopt.experiments import export
 from dcopt.experiments.panels import Report
 from dcopt.experiments.report import write
 from dcopt.learn.files import load_estimator
+from dcopt.learn.steps import Fit
 
 KEY = "ssh-ed25519 AAAA stranger"
 
@@ -48,7 +49,7 @@ def fitted(here: Here, data: str, folder: Path, *words: str) -> str:
 def test_a_checkpoint_names_no_file_that_is_written(
     option: str, there: bool, data: str, tmp_path: Path, here: Here
 ) -> None:
-    ckpt, precious = fitted(here, data, tmp_path), tmp_path / "home" / "authorized_keys"
+    ckpt, precious = fitted(here, data, tmp_path), tmp_path / "home" / "precious.html"
     precious.parent.mkdir()
     if there:
         precious.write_text("mine\n", encoding="utf-8")
@@ -220,3 +221,56 @@ def test_resume_and_predict_do_not_replace_what_they_read(data: str, tmp_path: P
         code, out, err = here.run(*words, "--force")
         assert code == 1 and "the same file" in err and out == "", (words, err)
     assert load_estimator(model) and here.run("resume", ckpt, data)[0] == 0
+
+
+# ---- refused at once
+
+
+def bad_test_files(tmp_path: Path) -> dict[str, str]:
+    texts = {
+        "target.csv": "a,b,c,z\n1,2,3,yes\n",
+        "column.csv": "a,b,d,y\n1,2,3,yes\n",
+        "cell.csv": "a,b,c,y\n1,2,x,yes\n",
+        "classes.csv": "a,b,c,y\n1,2,3,maybe\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return texts
+
+
+@pytest.mark.parametrize("name", ["target.csv", "column.csv", "cell.csv", "classes.csv", "nowhere.csv"])
+def test_a_bad_test_file_is_refused_before_the_fit(
+    name: str, data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad_test_files(tmp_path)
+    monkeypatch.setattr(Fit, "tune", lambda *rest: pytest.fail("the cross-validation has begun"))
+    code, out, err = here.run("fit", data, "--target", "y", "--test", str(tmp_path / name))
+    assert code == 1 and out == "" and name in err.splitlines()[-1], err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--folds", "1"), "folds = 1"),
+        (("--folds", "61"), "60 rows are too few for 61 folds"),
+        (("--lams", "0"), "lams = 0"),
+        (("--select", "aic2"), "select"),
+        (("--report", "r.pdf"), "a name that ends in .html"),
+        (("--report", "r"), "a name that ends in .html"),
+        (("--tol", "-1"), "tol"),
+        (("--max-passes", "-1"), "max_passes"),
+    ],
+)
+def test_bad_options_are_refused_before_the_old_checkpoint_is_touched(
+    words: tuple[str, ...], says: str, data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ckpt = fitted(here, data, tmp_path)
+    before = Path(ckpt).read_bytes()
+    monkeypatch.setattr(Fit, "tune", lambda *rest: pytest.fail("the cross-validation has begun"))
+    monkeypatch.chdir(tmp_path)
+    code, out, err = here.run("fit", data, "--target", "y", "--checkpoint", ckpt, "--force", *words)
+    assert code == 1 and says in err and out == "" and "over" not in err, err
+    assert Path(ckpt).read_bytes() == before and not Path("r.pdf").exists()
+    if words[0] == "--report":
+        code, out, err = here.run("resume", ckpt, data, *words)
+        assert code == 1 and says in err

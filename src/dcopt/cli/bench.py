@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput, BadSettings, DcoptError, pick
+from ..errors import BadFile, BadInput, BadSettings, DcoptError, pick
 from ..learn import DCClassifier, DCRegressor
 from ..learn.steps import Fit
 from ..losses import LOSSES, Loss
@@ -33,6 +33,7 @@ class Bench(NamedTuple):
     scaling: Scaling | None
     loss: str
     model: Any
+    test: Data | None
 
     @property
     def deviations(self) -> NDArray[np.float64]:
@@ -69,11 +70,27 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     with refusing():
         scaling = scaling_of(data.X, asked.intercept) if asked.standardize else None
         fit = Fit(model, data.X if scaling is None else scaling.of(data.X), y)
+    test = None if asked.test is None else _test(asked.test, asked, data, real)
     if not real and fit.task.loss.labels == "class":
         name = "softmax"
-    bench = Bench(data._replace(y=y), fit, scaling, name, model)
+    bench = Bench(data._replace(y=y), fit, scaling, name, model, test)
     terminal.note(_opening(asked, bench))
     return bench
+
+
+def _test(path: str, asked: Asked, data: Data, real: bool) -> Data:
+    """The rows of --test, with the columns and the classes of the training data."""
+    try:
+        test = read(path, Columns(asked.target, tuple(asked.drop), data.names, data.X.shape[1]))
+    except BadSettings as why:
+        raise BadFile(path, str(why)) from None
+    assert test.y is not None and data.y is not None
+    if real and test.y.dtype.kind not in "fi":
+        raise BadFile(path, f"the targets are words, such as {str(test.y[0])!r}, and numbers in {data.source}")
+    if not real and not set(map(str, test.y.tolist())) & (classes := set(map(str, data.y.tolist()))):
+        shown = ", ".join(sorted(classes)[:5])
+        raise BadFile(path, f"no target is a class of {data.source}: {shown}{', …' if len(classes) > 5 else ''}")
+    return test
 
 
 def _with(name: str, settings: Sequence[str]) -> Loss:

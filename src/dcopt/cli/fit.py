@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadModel, pick
+from ..errors import BadModel, pick, require_count
 from ..experiments.fit_report import MOST_LINES, Along
 from ..learn.penalties import with_lam
 from ..learn.steps import Tuning
@@ -22,7 +22,7 @@ from .bench import Bench, bench_of, refusing
 from .ends import NotConverged
 from .journal import Asked, Journal, read_journal
 from .outcome import again, not_written, tell
-from .outputs import beside, distinct, free, of_checkpoint, set_aside
+from .outputs import beside, distinct, free, is_page, of_checkpoint, set_aside
 from .terminal import Terminal
 
 _RATIO = 0.01  # of the last λ to the first
@@ -32,14 +32,16 @@ def run(terminal: Terminal, asked: Asked, force: bool) -> None:
     """Fit, say what came out, and write it down."""
     inputs = {"the data": asked.data, "--test": asked.test}
     distinct({"--out": asked.out, "--report": asked.report, **of_checkpoint(asked.checkpoint)}, inputs)
+    is_page(asked.report)
     free([asked.out, asked.report], force)
     if asked.checkpoint is not None:
         free([asked.checkpoint], force, "; dcopt resume continues it")
         free([str(beside(asked.checkpoint))], force, "; dcopt resume continues it")
     bench = bench_of(terminal, asked)
+    tuning = _tuning(asked, bench)
     for moved in () if asked.checkpoint is None else set_aside(asked.checkpoint):
         terminal.note(moved)
-    _fit(terminal, asked, Journal(asked, note=terminal.note), bench, go_on=False)
+    _fit(terminal, asked, Journal(asked, tuning, note=terminal.note), bench, go_on=False)
 
 
 def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, Any], force: bool) -> None:
@@ -53,6 +55,7 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
     given = {key: value for key, value in changes.items() if value is not None}
     inputs = {"the data": data, "--test": journal.asked.test, **of_checkpoint(checkpoint)}
     distinct({"--out": given.get("out"), "--report": given.get("report")}, inputs)
+    is_page(given.get("report"))
     free([given.get("out"), given.get("report")], force)
     journal.asked = replace(journal.asked, data=data, checkpoint=checkpoint, **given)
     asked = replace(journal.asked, out=given.get("out"), report=given.get("report"))
@@ -117,15 +120,25 @@ def _told_how_to_go_on(terminal: Terminal, journal: Journal) -> Iterator[None]:
         raise
 
 
+def _tuning(asked: Asked, bench: Bench) -> Tuning | None:
+    """The grid of λ, None where λ is given; refuses options that do not fit the data."""
+    pick("select", asked.select, ("cv", "ebic"))
+    if asked.lam != "auto" or not hasattr(bench.fit.r, "lam"):
+        return None
+    require_count("lams", asked.lams)
+    with refusing():
+        return bench.fit.tuning(asked.lams, _RATIO, asked.folds if asked.select == "cv" else 0, asked.seed)
+
+
 def _choose(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench) -> Any:
     """λ, as asked for, and the x to start from."""
     fit = bench.fit
     if asked.lam != "auto" or not hasattr(fit.r, "lam"):
         journal.lam = getattr(fit.r, "lam", None)
         return fit.start()
-    pick("select", asked.select, ("cv", "ebic"))
     folds = asked.folds if asked.select == "cv" else 0
-    tuning = journal.tuning or fit.tuning(asked.lams, _RATIO)
+    tuning = journal.tuning or _tuning(asked, bench)
+    assert tuning is not None
     say = f"{folds}-fold cross-validation" if folds else "EBIC"
     terminal.note(f"lam: {say} over {len(tuning.lams)} values from {tuning.lams[0]:.4g} to {tuning.lams[-1]:.4g}")
     with terminal.watch() as watch:

@@ -18,7 +18,7 @@ from ..status import Status
 from .bench import Bench
 from .journal import Asked, Journal
 from .outputs import resume_command
-from .tables import Columns, Data, read
+from .tables import Data
 from .terminal import Terminal
 
 _SHOWN = 20  # features on the screen; all of them are in the report and in --json
@@ -29,10 +29,8 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passe
     model, data = bench.model, bench.data
     score = "R²" if isinstance(model, DCRegressor) else "accuracy"
     scores = {"train": score_of(model, data)}
-    if asked.test is not None:
-        names, width = data.names, data.X.shape[1]
-        test = read(asked.test, Columns(asked.target, tuple(asked.drop), names, width))
-        scores["test"] = score_of(model, test)
+    if bench.test is not None:
+        scores["test"] = score_of(model, bench.test)
     chosen = _features(bench)
     how = _how(asked, journal)
     about = {

@@ -43,6 +43,12 @@ def of_checkpoint(checkpoint: str | None) -> dict[str, str | None]:
     return {"--checkpoint": checkpoint, **said}
 
 
+def is_page(report: str | None) -> None:
+    """Refuse a name of the report that promises another format."""
+    if report is not None and not report.lower().endswith((".html", ".htm")):
+        raise BadSettings("report", report, "a name that ends in .html: the report is a page for a browser")
+
+
 def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:
     """Refuse, before the work, places that cannot be written and files that exist."""
     for path in filter(None, paths):

@@ -59,8 +59,10 @@ class Fit:
 
     # ---- λ
 
-    def tuning(self, n_lams: int, ratio: float) -> Tuning:
-        """The grid."""
+    def tuning(self, n_lams: int, ratio: float, folds: int, seed: int) -> Tuning:
+        """The grid. Refuses folds that the rows do not have."""
+        if folds:
+            _folds(self.task, folds, seed)
         return Tuning(grid(self.task, self.r, self.start(), n_lams, ratio, None))
 
     def tune(self, tuning: Tuning, folds: int, seed: int, watch: Callable[[Tuning], Any]) -> NDArray[Any]:
