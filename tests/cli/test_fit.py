@@ -37,7 +37,7 @@ def table(path: Path, n: int = 150, words: bool = True, seed: int = 0) -> Path:
 def test_from_a_table_to_predictions(tmp_path: Path, here: Here) -> None:
     train, test = table(tmp_path / "train.csv"), table(tmp_path / "test.csv", seed=1)
     model, page = tmp_path / "model.dcm", tmp_path / "fit.html"
-    words = ("fit", str(train), "--target", "buys", "--standardize", "--lams", "8", "--folds", "3", "--test", str(test))
+    words = ("fit", str(train), "--target", "buys", "--lams", "8", "--folds", "3", "--test", str(test))
     code, out, err = here.run(*words, "--out", str(model), "--report", str(page))
     assert code == 0, err
     assert "loss logistic, the default" in err and "3-fold cross-validation" in err
@@ -90,7 +90,7 @@ def test_the_scaling_is_folded_back() -> None:
 
 def test_regression_and_ebic_and_json(tmp_path: Path, here: Here) -> None:
     file = table(tmp_path / "data.csv", words=False)
-    words = ("fit", str(file), "--target", "-1", "--standardize", "--select", "ebic", "--lams", "10", "--json")
+    words = ("fit", str(file), "--target", "-1", "--rule", "ebic", "--lams", "10", "--json")
     code, out, err = here.run(*words)
     said = json.loads(out)
     assert code == 0 and err == "" and said["loss"] == "squared" and said["scores"]["train"] > 0.6
@@ -138,7 +138,7 @@ def test_a_bad_table_is_refused_by_its_place(case: str, tmp_path: Path, here: He
 
 def test_bad_words_are_refused_by_name(tmp_path: Path, here: Here) -> None:
     file, model = table(tmp_path / "data.csv"), tmp_path / "m.dcm"
-    base = ("fit", str(file), "--target", "buys", "--standardize", "--lam", "0.1", "--out", str(model))
+    base = ("fit", str(file), "--target", "buys", "--lam", "0.1", "--out", str(model))
     assert here.run(*base)[0] == 0
     for words, says in (
         (("fit", str(file)), "--target, a column of"),
@@ -163,7 +163,7 @@ def test_bad_words_are_refused_by_name(tmp_path: Path, here: Here) -> None:
 
 def test_a_fit_that_ends_early_is_written_and_goes_on_to_the_same_bits(tmp_path: Path, here: Here) -> None:
     """Exit code 2, a model all the same; then resume, against one that was never stopped."""
-    how = ("breast_cancer", "--standardize", "--lam", "0.02", "--solver", "dca-page", "--tol", "1e-3")
+    how = ("breast_cancer", "--lam", "0.02", "--solver", "dca-page", "--tol", "1e-3")
     whole, part, ckpt = (str(tmp_path / name) for name in ("whole.dcm", "part.dcm", "run.ckpt"))
     assert here.run("fit", *how, "--out", whole, "--max-passes", "400")[0] in (0, 2)
     code, out, err = here.run("fit", *how, "--out", part, "--max-passes", "30", "--checkpoint", ckpt)
@@ -221,7 +221,7 @@ def test_cross_validation_goes_on_after_the_folds_that_are_done(tmp_path: Path, 
     from dcopt.cli.journal import Journal, read_journal
 
     file, ckpt = table(tmp_path / "data.csv"), str(tmp_path / "run.ckpt")
-    how = ("fit", str(file), "--target", "buys", "--standardize", "--lams", "6", "--folds", "3", "--json")
+    how = ("fit", str(file), "--target", "buys", "--lams", "6", "--folds", "3", "--json")
     code, out, _ = here.run(*how)
     real = Journal.folds
 
@@ -243,7 +243,7 @@ def test_cross_validation_goes_on_after_the_folds_that_are_done(tmp_path: Path, 
 
 def test_data_are_inspected(tmp_path: Path, here: Here) -> None:
     code, out, _ = here.run("inspect", str(table(tmp_path / "data.csv")), "--target", "buys")
-    assert code == 0 and "2 classes (no:" in out and "--standardize" in out and "income" in out
+    assert code == 0 and "2 classes (no:" in out and "differ by a factor of" in out and "income" in out
     (tmp_path / "a.svm").write_text("1 1:1 3:2\n-1 2:1\n", encoding="utf-8")
     said = json.loads(here.run("inspect", str(tmp_path / "a.svm"), "--json")[1])
     assert (said["rows"], said["columns"], said["stored"]) == (2, 3, "sparse")

@@ -14,7 +14,7 @@ HELP = """Stochastic difference-of-convex optimization.
 \b
 Start here:
   dcopt datasets                         what data there is, and where
-  dcopt fit breast_cancer --standardize  a sparse model, lam by cross-validation
+  dcopt fit breast_cancer                a sparse model, lam by cross-validation
   dcopt plan breast_cancer --eps 1e-5    what the theory promises for it
   dcopt reproduce --quick                the paper's experiments, small
 """
@@ -194,8 +194,13 @@ def fit(
     target: Target = None,
     drop: Drop = None,
     standardize: Annotated[
-        bool, typer.Option("--standardize", help="Fit columns of deviation 1.", rich_help_panel=DATA)
-    ] = False,
+        bool,
+        typer.Option(
+            "--standardize/--no-standardize",
+            help="Fit columns of standard deviation 1; coefficients are given in the units of the data.",
+            rich_help_panel=DATA,
+        ),
+    ] = True,
     test: Annotated[
         str | None, typer.Option(help="Rows for a score that were not fitted.", metavar="DATA", rich_help_panel=DATA)
     ] = None,
@@ -214,9 +219,15 @@ def fit(
         bool, typer.Option("--intercept/--no-intercept", help="One that is not penalised.", rich_help_panel=PROBLEM)
     ] = True,
     lam: Annotated[str, typer.Option(help="A number, or auto.", rich_help_panel=LAMBDA)] = "auto",
-    select: Annotated[
-        str, typer.Option(help="For auto: cv or ebic.", autocompletion=names.selections, rich_help_panel=LAMBDA)
-    ] = "cv",
+    rule: Annotated[
+        str,
+        typer.Option(
+            help="How auto chooses: best (the least loss in cross-validation), 1se (the largest value within one "
+            "standard error of it), bic or ebic (a criterion on all rows).",
+            autocompletion=names.rules,
+            rich_help_panel=LAMBDA,
+        ),
+    ] = "best",
     folds: Annotated[int, typer.Option(help="Of the cross-validation.", metavar="N", rich_help_panel=LAMBDA)] = 5,
     lams: Annotated[int, typer.Option(help="Values to choose from.", metavar="N", rich_help_panel=LAMBDA)] = 30,
     solver: Annotated[
@@ -246,15 +257,15 @@ def fit(
     \b
     Examples:
       dcopt fit train.svm --penalty scad --lam auto --out model.dcm --report fit.html
-      dcopt fit houses.csv --target price --standardize --penalty mcp --lam 0.1
-      dcopt fit a9a --test a9a.t --select ebic --checkpoint run.ckpt --out a9a.dcm
+      dcopt fit houses.csv --target price --penalty mcp --lam 0.1
+      dcopt fit a9a --test a9a.t --rule ebic --checkpoint run.ckpt --out a9a.dcm
     """
     from .fit import run
     from .journal import Asked
 
     asked = Asked(
         data=data, target=target, drop=tuple(drop or ()), loss=loss, penalty=penalty, settings=tuple(set or ()),
-        lam=lam, select=select, folds=folds, lams=lams, standardize=standardize, intercept=intercept, solver=solver,
+        lam=lam, rule=rule, folds=folds, lams=lams, standardize=standardize, intercept=intercept, solver=solver,
         tol=tol, max_passes=max_passes, max_seconds=max_seconds, seed=seed, test=test, checkpoint=checkpoint, out=out,
         report=report,
     )  # fmt: skip

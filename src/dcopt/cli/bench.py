@@ -24,6 +24,8 @@ from .scaling import Scaling, scaling_of
 from .tables import Columns, Data, read
 from .terminal import Terminal
 
+_UNEVEN = 100.0  # ratio of the largest standard deviation of a column to the least: one lam hardly serves both
+
 
 class Bench(NamedTuple):
     """The data, the estimator on it, and what it is told by."""
@@ -75,7 +77,17 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
         name = "softmax"
     bench = Bench(data._replace(y=y), fit, scaling, name, model, test)
     terminal.note(_opening(asked, bench))
+    if scaling is None and (factor := _uneven(data.X)) > _UNEVEN:
+        said = f"columns differ in scale by a factor of {factor:.1e}, and lam depends on their units"
+        terminal.note(f"{said}: --standardize fits columns of standard deviation 1")
     return bench
+
+
+def _uneven(X: Any) -> float:
+    """The ratio of the largest standard deviation of a column to the least, of those that are not constant."""
+    deviations = scaling_of(X, True).spread
+    deviations = deviations[deviations > 0.0]
+    return float(deviations.max() / deviations.min()) if deviations.size else 1.0
 
 
 def _test(path: str, asked: Asked, data: Data, real: bool) -> Data:

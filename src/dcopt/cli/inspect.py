@@ -13,11 +13,12 @@ from ..store import Peek, peek
 from ..store.checked import START
 from ..store.restored import guarded
 from ..store.tensors import read as read_tensors
+from .coefficients import chosen_features, classes_of
 from .names import DATASETS
 from .tables import Columns, read
 from .terminal import Terminal, plain
 
-_UNEVEN = 1e3
+_SHOWN = 30  # entries of a dictionary on the screen; all of them are in --json
 
 
 def run(terminal: Terminal, source: str, target: str | None) -> None:
@@ -56,24 +57,25 @@ def _model(path: str, said: Peek) -> dict[str, Any]:
         arrays = {name: f"{dtype} {list(shape)}" for name, (dtype, shape) in said.arrays.items()}
         return {"what": "model of another kind", "header": sorted(said.header), "arrays": arrays}
     model, header = load_estimator(path), said.header
-    used = np.atleast_2d(model.coef_).any(axis=0)
     names = getattr(model, "feature_names_in_", None)
-    first = [f"{j + 1}" if names is None else str(names[j]) for j in np.flatnonzero(used)[:10]]
+    chosen = chosen_features(model, lambda j: f"feature {j + 1}" if names is None else str(names[j]), 1.0)
     known: dict[str, Any] = {
         "what": f"model: {header['estimator']}",
         "loss": repr(model.loss),
         "penalty": repr(model.penalty),
         "lam": model.lam_,
-        "features": f"{int(used.sum())} of {model.n_features_in_} in the model"
-        + (f": {', '.join(first)}{', …' if used.sum() > 10 else ''}" if first else ""),
+        "features": f"{len(chosen)} of {model.n_features_in_} in the model",
+        "coefficients": {one["name"]: one["coefficient"] for one in chosen},
+        "favours": {one["name"]: one["favours"] for one in chosen if one["favours"] is not None},
         "intercept": np.atleast_1d(model.intercept_).tolist(),
         "status": model.status_,
-        "certificate": model.certificate_,
+        "certificate": str(model.certificate_),
         "solver": ": ".join(getattr(model, "solver_", ("", ""))[1:]),
         "settings": {k: v for k, v in header["params"].items() if v is not None},
     }
     if hasattr(model, "classes_"):
-        known["classes"] = model.classes_.tolist()
+        known["classes"] = classes_of(model)
+    known = {k: v for k, v in known.items() if v not in ({}, None)}
     return known | {k: v for k, v in header["extra"].items() if v is not None and k not in known}
 
 
@@ -117,7 +119,7 @@ def _data(source: str, target: str | None) -> dict[str, Any]:
     size = np.sqrt(_squares(data.X) / n)
     used = size[size > 0.0]
     ratio = float(used.max() / used.min()) if used.size else 1.0
-    known["column scales"] = f"differ by a factor of {ratio:.3g}" + (": --standardize" if ratio > _UNEVEN else "")
+    known["column scales"] = f"differ by a factor of {ratio:.3g}"
     if used.size < d:
         known["empty columns"] = d - int(used.size)
     return known
@@ -131,7 +133,8 @@ def _text(value: Any) -> str:
     """A value on one line."""
     value = plain(value)
     if isinstance(value, dict):
-        return ", ".join(f"{k} = {_text(v)}" for k, v in value.items())
+        first = [f"{k} = {_text(v)}" for k, v in list(value.items())[:_SHOWN]]
+        return ", ".join([*first, *(["…"] if len(value) > _SHOWN else [])])
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -34,10 +34,10 @@ class Asked:
     penalty: str = "scad"
     settings: Sequence[str] = ()
     lam: str = "auto"
-    select: str = "cv"
+    rule: str = "best"
     folds: int = 5
     lams: int = 30
-    standardize: bool = False
+    standardize: bool = True
     intercept: bool = True
     solver: str = "auto"
     tol: float = 1e-4
@@ -90,8 +90,11 @@ class Journal:
         header: dict[str, Any] = {"fit": asdict(self.asked), "lam": self.lam}
         if self.tuning is not None:
             arrays["lams"], arrays["losses"] = self.tuning.lams, np.array(self.tuning.losses, np.float64)
+            arrays["hits"] = np.array(self.tuning.hits, np.float64)
+            arrays["nulls"] = np.array(self.tuning.nulls, np.float64)
         if self.along is not None:
             header["along"] = {"what": self.along.what, "names": list(self.along.names), "lam": self.along.lam}
+            header["along"]["rule"] = self.along.rule
             arrays |= {f"along.{name}": np.array(getattr(self.along, name)) for name in _LINES}
             arrays["along.effects"] = np.array(self.along.effects, np.float64)
         if self.at is not None:
@@ -111,11 +114,15 @@ def read_journal(checkpoint: str | Path) -> Journal:
         known = {f.name for f in fields(Asked)}
         journal = Journal(Asked(**{k: v for k, v in header["fit"].items() if k in known}), lam=header["lam"])
         if "lams" in arrays:
-            journal.tuning = Tuning(arrays["lams"], list(arrays["losses"].reshape(-1, len(arrays["lams"]))))
+            lams = arrays["lams"]
+            losses, hits = (list(arrays[name].reshape(-1, len(lams))) for name in ("losses", "hits"))
+            nulls = [(float(loss), float(share)) for loss, share in arrays["nulls"].reshape(-1, 2)]
+            here = np.flatnonzero(lams == journal.lam)
+            journal.tuning = Tuning(lams, losses, hits, nulls, index=int(here[0]) if here.size else -1)
         if "along" in header:
             said, lines = header["along"], {name: tuple(arrays[f"along.{name}"].tolist()) for name in _LINES}
             lines["effects"] = tuple(map(tuple, arrays["along.effects"].tolist()))
-            journal.along = Along(said["what"], names=tuple(said["names"]), lam=said["lam"], **lines)
+            journal.along = Along(said["what"], names=tuple(said["names"]), lam=said["lam"], rule=said["rule"], **lines)
         if "at" in header:
             way, passes, steps, seconds = header["at"]
             seen = tuple(Record(*line) for line in arrays["seen"].tolist())

@@ -35,7 +35,7 @@ measures = among(("gap", "criticality"))
 methods = among(METHODS)
 modes = among(("certified", "paper", "practical"))
 penalties = among(REGULARIZERS)
-selections = among(("cv", "ebic"))
+rules = among(("best", "1se", "bic", "ebic"))
 solvers = among(("auto", *METHODS))
 
 

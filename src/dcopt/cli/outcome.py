@@ -2,67 +2,69 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..experiments.fit_report import Story, fit_report
-from ..experiments.panels import Table
 from ..experiments.report import write as write_page
-from ..learn import DCRegressor
 from ..learn.files import save_estimator
 from ..status import Status
 from .bench import Bench
+from .coefficients import chosen_features, classes_of, direction, intercepts, table_of
 from .journal import Asked, Journal
 from .outputs import resume_command
-from .tables import Data
+from .scores import scores_of
 from .terminal import Terminal
 
+_RULES = {
+    "best": "{}-fold cross-validation, least loss",
+    "1se": "{}-fold cross-validation, one standard error",
+    "bic": "BIC",
+    "ebic": "EBIC",
+}
 _SHOWN = 20  # features on the screen; all of them are in the report and in --json
 
 
 def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passes: float) -> None:
     """Write the model and the report, then say what came out."""
-    model, data = bench.model, bench.data
-    score = "R²" if isinstance(model, DCRegressor) else "accuracy"
-    scores = {"train": score_of(model, data)}
-    if bench.test is not None:
-        scores["test"] = score_of(model, bench.test)
-    chosen = _features(bench)
+    model, data, classes = bench.model, bench.data, classes_of(bench.model)
+    scores = scores_of(model, data, bench.test, journal.tuning)
+    chosen = chosen_features(model, bench.name, bench.deviations)
     how = _how(asked, journal)
     about = {
         "data": asked.data, "rows": data.X.shape[0], "target": asked.target, "lam_by": how, "loss": bench.loss,
-        "standardized": asked.standardize, "scores": scores, "score": score,
+        "standardized": asked.standardize, **scores.plain,
     }  # fmt: skip
     if asked.out is not None:
         save_estimator(asked.out, model, about)
+    certificate, units = str(model.certificate_), "; of the standardised columns" if asked.standardize else ""
     lines = [f"lam = {model.lam_:.6g} ({how})"] if model.lam_ is not None else []
-    units = "; of the standardised columns" if asked.standardize else ""
-    lines += [f"{model.status_}: {model.certificate_.split('; ' + model.status_)[0]}{units}"]
+    lines += [f"{model.status_}: {certificate.split('; ' + model.status_)[0]}{units}"]
     lines += [f"features: {len(chosen)} of {data.X.shape[1]}"]
-    rows = {"train": "training", "test": "test"}
-    said = ", ".join(f"{value:.4f} on the {rows[which]} rows" for which, value in scores.items())
+    verdict = scores.verdict() if chosen else f"the model has no features: it predicts {scores.without}"
+    said = [*scores.lines(), *([verdict] if verdict else [])]
     files = {"model": asked.out, "report": asked.report, "checkpoint": asked.checkpoint}
     if asked.report is not None:
-        summary = f"{lines[-2]}. {len(chosen)} of {data.X.shape[1]} features; {score} {said}."
+        summary = f"{lines[-2]}. {len(chosen)} of {data.X.shape[1]} features; {'; '.join(said)}."
         write_page(fit_report(_story(asked, journal, bench, chosen, summary)), Path(asked.report))
     result = about | {
-        "penalty": asked.penalty, "lam": model.lam_, "status": model.status_, "certificate": model.certificate_,
+        "penalty": asked.penalty, "lam": model.lam_, "status": model.status_, "certificate": certificate,
         "F": model.objective_, "passes": passes, "steps": model.n_iter_, "solver": model.solver_.method,
-        "features": chosen, "intercept": np.atleast_1d(model.intercept_).tolist(), "files": files,
-        "not_written": not_written(asked, journal),
+        "classes": classes, "features": chosen, "intercept": np.atleast_1d(model.intercept_).tolist(),
+        "no_better": bool(verdict), "files": files, "not_written": not_written(asked, journal),
     }  # fmt: skip
-    table = _table(chosen[:_SHOWN], model)
+    table = table_of(chosen[:_SHOWN], classes)
     cells = [tuple(map(_cell, row)) for row in table.rows]
-    shown = [terminal.table(table.head, cells, table.head[1:])] if chosen else []
+    numbers = [name for name in table.head[1:] if name != "favours"]
+    shown = [terminal.table(table.head, cells, numbers)] if chosen else []
     more = [f"… and {len(chosen) - _SHOWN} more"] if len(chosen) > _SHOWN else []
+    more += filter(None, [intercepts(model), direction(classes) if chosen else ""])
     ends = [f"{what}: {path}" for what, path in files.items() if path is not None]
     if left := not_written(asked, journal):
         ends.append(f"not written: {' and '.join(left)}. To write: {again(journal)}")
-    terminal.result(result, *lines, *shown, *more, f"{score}: {said}", *ends)
+    terminal.result(result, *lines, *shown, *more, *said, *ends)
 
 
 def not_written(asked: Asked, journal: Journal) -> dict[str, str]:
@@ -78,40 +80,11 @@ def again(journal: Journal) -> str:
     return resume_command(asked.checkpoint, asked.data, asked.out, asked.report)
 
 
-def score_of(model: Any, data: Data) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rows come without names here
-        return float(model.score(data.X, data.y))
-
-
 def _how(asked: Asked, journal: Journal) -> str:
     if journal.tuning is None:
         return "as given" if asked.lam != "auto" else "the penalty has its own"
-    by = f"{asked.folds}-fold cross-validation, one standard error" if asked.select == "cv" else "EBIC"
+    by = _RULES[asked.rule].format(asked.folds)
     return f"{by}, {len(journal.tuning.lams)} values"
-
-
-def _features(bench: Bench) -> list[dict[str, Any]]:
-    """Those in the model, the largest effect first."""
-    coef = np.atleast_2d(bench.model.coef_)
-    effect = np.abs(coef).max(axis=0) * bench.deviations
-    order = [int(j) for j in np.argsort(-effect, kind="stable") if coef[:, j].any()]
-    return [
-        {"column": j, "name": bench.name(j), "coefficient": coef[:, j].tolist(), "effect": float(effect[j])}
-        for j in order
-    ]
-
-
-def _table(chosen: Sequence[dict[str, Any]], model: Any) -> Table:
-    classes = getattr(model, "classes_", ())
-    each = [f"class {c}" for c in classes] if len(classes) > 2 else ["coefficient"]
-    few = len(each) <= 5
-    head = ("feature", *(each if few else ["largest coefficient"]), "effect")
-    rows = []
-    for one in chosen:
-        coefs = one["coefficient"] if few else [max(one["coefficient"], key=abs)]
-        rows.append((one["name"], *coefs, one["effect"]))
-    return Table("Chosen features", head, tuple(rows), f"{len(rows)} features, the largest effect first.")
 
 
 def _cell(value: str | float) -> str:
@@ -138,5 +111,5 @@ def _story(asked: Asked, journal: Journal, bench: Bench, chosen: list[dict[str, 
     name = Path(asked.data).name
     return Story(
         f"{asked.penalty} fit of {name}", summary, model.solver_.method, model.measure, asked.tol,
-        list(model.trace_), journal.along, _table(chosen, model), settings, notices,
+        list(model.trace_), journal.along, table_of(chosen, classes_of(model)), settings, notices,
     )  # fmt: skip

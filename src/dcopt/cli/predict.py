@@ -15,8 +15,8 @@ from ..errors import BadSettings
 from ..learn.files import load_estimator
 from ..store import peek
 from ..store.atomic import write
-from .outcome import score_of
 from .outputs import distinct, free
+from .scores import score_of
 from .tables import Columns, read
 from .terminal import Terminal
 

@@ -59,7 +59,7 @@ class Quiet:
         self.end()
 
     def note(self, text: str) -> None: ...
-    def begin(self, title: str, total: int, done: int) -> None: ...
+    def begin(self, title: str, total: int, done: int, unit: str = "runs") -> None: ...
     def advance(self, text: str) -> None: ...
     def end(self) -> None: ...
 
@@ -73,9 +73,9 @@ class Lines(Quiet):
     def note(self, text: str) -> None:
         self._console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
-    def begin(self, title: str, total: int, done: int) -> None:
+    def begin(self, title: str, total: int, done: int, unit: str = "runs") -> None:
         self._title, self._pace, self._said = title, Pace(total, done), time.monotonic()
-        self.note(f"{title}: {total} runs" + (f", {done} of them kept from before" if done else ""))
+        self.note(f"{title}: {total} {unit}" + (f", {done} of them kept from before" if done else ""))
 
     def advance(self, text: str) -> None:
         self._pace.advance()
@@ -102,7 +102,7 @@ class Bar(Quiet):
             printable(text), style="dim", markup=False, highlight=False, soft_wrap=True
         )  # above the bar
 
-    def begin(self, title: str, total: int, done: int) -> None:
+    def begin(self, title: str, total: int, done: int, unit: str = "runs") -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TaskProgressColumn, TextColumn
         from rich.table import Column
         from rich.text import Text

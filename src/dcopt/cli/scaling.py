@@ -12,7 +12,8 @@ class Scaling(NamedTuple):
     """z_j = (a_j − mean_j) / scale_j. Sparse rows stay sparse: only what is dense, and has an intercept, is centred."""
 
     mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    scale: NDArray[np.float64]  # the deviation, and 1 of a column that is constant
+    spread: NDArray[np.float64]  # the deviation, and 0 of a column that is constant
 
     def of(self, X: Any) -> Any:
         """The rows that are fitted."""
@@ -46,4 +47,4 @@ def scaling_of(X: Any, intercept: bool) -> Scaling:
         spread = np.sqrt(((X - mean) ** 2).mean(axis=0))
         square = (X**2).mean(axis=0)
     flat = ~(spread > 1e-10 * np.sqrt(square))
-    return Scaling(mean, np.where(flat, 1.0, spread))
+    return Scaling(mean, np.where(flat, 1.0, spread), np.where(flat, 0.0, spread))

@@ -29,6 +29,7 @@ class Along:
     names: tuple[str, ...]
     effects: tuple[tuple[float, ...], ...]  # for every name, along λ
     lam: float
+    rule: str = "best"  # by which it was chosen
 
 
 @dataclass(frozen=True)
@@ -145,13 +146,18 @@ def _reading(story: Story) -> tuple[str, ...]:
         "moves by one standard deviation.",
     ]
     if story.along is not None:
-        said.append(
-            "Cross-validation: the mean loss over the folds on the rows left out, and its standard error; chosen is "
-            "the largest λ within one standard error of the least mean."
-            if "cross" in story.along.what
-            else "EBIC: 2 N f + k log N + 2 k log d for k features and the mean loss f (for least squares N log 2f)."
-        )
+        said.append(_RULES[story.along.rule])
     return tuple(said)
+
+
+_FOLDS = "Cross-validation: the mean loss over the folds on the rows left out, and its standard error; chosen is "
+_BIC = "2 N f + k log N{} for k features and the mean loss f (for least squares N log 2f); the least is chosen."
+_RULES = {
+    "best": _FOLDS + "the λ of the least mean.",
+    "1se": _FOLDS + "the largest λ within one standard error of the least mean.",
+    "bic": "BIC: " + _BIC.format(""),
+    "ebic": "EBIC: " + _BIC.format(" + 2 k log d"),
+}
 
 
 def _made() -> dict[str, str]:

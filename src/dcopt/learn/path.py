@@ -67,9 +67,10 @@ def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float
 
 
 def follow(
-    task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64]
-) -> list[Done]:
-    """Each from the solution before."""
+    task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64],
+    seen: Callable[[float, Done], Any] | None = None,
+) -> list[Done]:  # fmt: skip
+    """Each from the solution before; `seen` is called with every λ and its solution."""
     ways, out, x = choices(solver, task.n, task.shape, task.loss, r), [], x0
     for lam in lams:
         done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
@@ -77,6 +78,8 @@ def follow(
             raise KeyboardInterrupt  # Ctrl-C ends the path, not one of its points
         out.append(done)
         x = done.x
+        if seen is not None:
+            seen(float(lam), done)
     return out
 
 

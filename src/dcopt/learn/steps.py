@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -26,13 +27,22 @@ from .path import PathResult, follow, grid, summary
 from .penalties import with_lam
 from .task import Budget, Done, Progress, Task, begin, run
 
+FOLD_RULES = ("best", "1se")
+CRITERIA = ("bic", "ebic")
+
 
 @dataclass
 class Tuning:
-    """How λ is chosen: the grid, and the loss on the rows left out of every fold so far (none for ebic)."""
+    """How λ is chosen: the grid, and scores on the rows left out of every fold so far (none for a criterion).
+
+    Of every fold: `losses`, the mean loss for every λ; `hits`, the share of rows whose class is found, NaN for numbers;
+    `nulls`, both for the model without features.
+    """
 
     lams: NDArray[np.float64]
     losses: list[NDArray[np.float64]] = field(default_factory=list)
+    hits: list[NDArray[np.float64]] = field(default_factory=list)
+    nulls: list[tuple[float, float]] = field(default_factory=list)
     path: PathResult | None = None
     index: int = -1
 
@@ -65,27 +75,44 @@ class Fit:
             _folds(self.task, folds, seed)
         return Tuning(grid(self.task, self.r, self.start(), n_lams, ratio, None))
 
-    def tune(self, tuning: Tuning, folds: int, seed: int, watch: Callable[[Tuning], Any]) -> NDArray[Any]:
-        """Choose λ, by the one-standard-error rule over the folds, or by ebic for folds = 0; x for the λ before it.
+    def tune(
+        self,
+        tuning: Tuning,
+        folds: int,
+        seed: int,
+        rule: str,
+        keep: Callable[[Tuning], Any],
+        seen: Callable[[int, float, float], Any],
+    ) -> NDArray[Any]:
+        """Choose λ by a rule over the folds (`FOLD_RULES`) or, with folds = 0, by a criterion; x for the λ before it.
 
-        `watch` is called after every fold. Folds that a Tuning has losses of are not run again.
+        The path of all rows comes first. Folds that a Tuning has losses of are not run again. `keep` is called after
+        every fold, `seen` after every λ with the number of the fold (0 for all rows), λ and F.
         """
-        budget, task = self.budget._replace(callbacks=()), self.task
+        task = self.task
+        runs = self._follow(task, tuning.lams, 0, seen)
+        tuning.path = summary(task, runs, tuning.lams, 1.0, self.estimator._attributes)
         part = _folds(task, folds, seed) if folds else np.empty(0)
         for k in range(len(tuning.losses), folds):
             here, there = task.take(np.flatnonzero(part != k)), task.take(np.flatnonzero(part == k))
-            runs = self._follow(here, tuning.lams, budget)
-            tuning.losses.append(np.array([there.mean_loss(done.x) for done in runs]))
-            watch(tuning)
-        runs = self._follow(task, tuning.lams, budget)
-        path = summary(task, runs, tuning.lams, 1.0, self.estimator._attributes)
-        tuning.path = path
-        tuning.index = chosen(np.array(tuning.losses).T, "1se") if folds else path.best("ebic")
+            points = [done.x for done in self._follow(here, tuning.lams, k + 1, seen)]
+            null = null_model(here.problem(self.r))
+            tuning.losses.append(np.array([there.mean_loss(x) for x in points]))
+            tuning.hits.append(np.array([_hits(there, x) for x in points]))
+            tuning.nulls.append((there.mean_loss(null), _hits(there, null)))
+            keep(tuning)
+        tuning.index = chosen(np.array(tuning.losses).T, rule) if folds else tuning.path.best(rule)
         self.r = with_lam(self.r, tuning.lam)
         return runs[tuning.index - 1].x if tuning.index else self.start()
 
-    def _follow(self, task: Task, lams: NDArray[Any], budget: Budget) -> list[Done]:
-        return follow(task, self.r, null_model(task.problem(self.r)), self.estimator.solver, budget, lams)
+    def _follow(
+        self, task: Task, lams: NDArray[Any], fold: int, seen: Callable[[int, float, float], Any]
+    ) -> list[Done]:
+        def point(lam: float, done: Done) -> None:
+            seen(fold, lam, done.result.certificate.F)
+
+        budget, x0 = self.budget._replace(callbacks=()), null_model(task.problem(self.r))
+        return follow(task, self.r, x0, self.estimator.solver, budget, lams, point)
 
     # ---- the run
 
@@ -120,6 +147,15 @@ class Fit:
             setattr(self.estimator, name, value)
         self.estimator.trace_ = Trace(done.result.trace.measure, list(done.seen.records))
         return self.estimator
+
+
+def _hits(task: Task, x: NDArray[Any]) -> float:
+    """The share of rows whose class is found; NaN where the targets are numbers."""
+    if task.loss.labels == "real":
+        return math.nan
+    z = task.rows.dot(x[: task.d]) + (x[task.d] if task.intercept else 0.0)
+    found, labels = (z.argmax(axis=1), task.labels) if task.width else (z > 0.0, task.labels > 0)
+    return float(np.mean(found == labels))
 
 
 def _remove(checkpoint: str | os.PathLike[str] | None) -> None:

@@ -1,0 +1,90 @@
+"""The λ of `dcopt fit`: as given, or chosen along a path by cross-validation or a criterion."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import pick, require_count
+from ..experiments.fit_report import MOST_LINES, Along
+from ..learn.steps import CRITERIA, FOLD_RULES, Tuning
+from .bench import Bench, refusing
+from .journal import Asked, Journal
+from .progress import Bar, Lines, Quiet
+from .terminal import Terminal
+
+RULES = (*FOLD_RULES, *CRITERIA)
+_RATIO = 0.01  # of the last λ to the first
+
+
+def begun(asked: Asked, bench: Bench) -> Tuning | None:
+    """The grid of λ, None where λ is given. Refuses options that do not fit the data, before anything is solved."""
+    pick("rule", asked.rule, RULES)
+    if asked.lam != "auto" or not hasattr(bench.fit.r, "lam"):
+        return None
+    require_count("lams", asked.lams)
+    with refusing():
+        return bench.fit.tuning(asked.lams, _RATIO, _folds(asked), asked.seed)
+
+
+def _folds(asked: Asked) -> int:
+    """The folds of the cross-validation; 0 for a rule that needs none."""
+    return asked.folds if asked.rule in FOLD_RULES else 0
+
+
+def choose(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench) -> Any:
+    """λ, as asked for, and the x to start from."""
+    fit, tuning = bench.fit, journal.tuning or begun(asked, bench)
+    if tuning is None:
+        journal.lam = getattr(fit.r, "lam", None)
+        return fit.start()
+    folds, n = _folds(asked), len(tuning.lams)
+    say = f"{folds}-fold cross-validation" if folds else asked.rule.upper()
+    terminal.note(f"lam: {say} over {n} values from {tuning.lams[0]:.4g} to {tuning.lams[-1]:.4g}")
+    with terminal.watch() as watch:
+        x0 = fit.tune(tuning, folds, asked.seed, asked.rule, journal.folds, _Bars(watch, n, folds))
+    journal.tuning, journal.lam = tuning, tuning.lam
+    journal.along = _along(bench, tuning, asked.rule)
+    return x0
+
+
+class _Bars:
+    """A bar for the path of all rows, and one for those of the folds."""
+
+    def __init__(self, watch: Bar | Lines | Quiet, n: int, folds: int) -> None:
+        self.watch, self.n, self.folds, self.first = watch, n, folds, True
+        watch.begin("path of all rows", n, 0, "values of lam")
+
+    def __call__(self, fold: int, lam: float, F: float) -> None:
+        if fold and self.first:
+            self.watch.end()
+            title, done = f"{self.folds}-fold cross-validation", (fold - 1) * self.n
+            self.watch.begin(title, self.folds * self.n, done, "values of lam")
+            self.first = False
+        self.watch.advance((f"fold {fold}, " if fold else "") + f"lam {lam:.4g}, F {F:.6g}")
+
+
+def _along(bench: Bench, tuning: Tuning, rule: str) -> Along:
+    """What the report shows of the path."""
+    path, losses = tuning.path, np.array(tuning.losses)
+    assert path is not None
+    if len(losses):
+        error = losses.std(axis=0, ddof=1) / math.sqrt(len(losses))
+        middle, what = losses.mean(axis=0), "loss on the rows left out: mean over the folds of a cross-validation"
+    else:
+        middle, what = getattr(path, rule), rule.upper()
+        error = np.zeros_like(middle)
+    coefs = path.coefs.reshape(len(path.lams), -1, path.coefs.shape[-1])  # λ, classes, features
+    effects = coefs * (bench.deviations if bench.scaling is None else bench.deviations / bench.scaling.scale)
+    effect = np.abs(effects[tuning.index]).max(axis=0)
+    first = np.argsort(-effect, kind="stable")[: min(MOST_LINES, int((effect > 0).sum()))]
+    one = coefs.shape[1] == 1
+    lines = [effects[:, 0, j] if one else np.abs(effects[:, :, j]).max(axis=1) for j in first]
+    curves = path.lams, middle, middle - error, middle + error
+    lams, middles, low, high = (tuple(map(float, curve)) for curve in curves)
+    return Along(
+        what, lams, middles, low, high, tuple(map(int, path.nnz)), tuple(bench.name(int(j)) for j in first),
+        tuple(tuple(map(float, line)) for line in lines), tuning.lam, rule,
+    )  # fmt: skip

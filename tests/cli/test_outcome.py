@@ -1,0 +1,132 @@
+"""What a fit says of its coefficients and its scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.shell import Here
+
+import dcopt
+from dcopt.cli.coefficients import chosen_features, table_of
+from dcopt.learn.cv import CrossValidated
+from dcopt.learn.files import load_estimator
+
+
+def table(path: Path, labels: tuple[str, ...], n: int = 120, informative: bool = True) -> str:
+    """Two columns: the first raises the score of the last label, the second has no influence."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2)) * [3.0, 1.0]
+    score = X[:, 0] + rng.normal(size=n) if informative else rng.normal(size=n)
+    codes = np.searchsorted(np.quantile(score, [k / len(labels) for k in range(1, len(labels))]), score)
+    lines = ["age,noise,y", *(f"{a},{b},{labels[k]}" for (a, b), k in zip(X.tolist(), codes, strict=True))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "favoured", "sign"), [(("sick", "well"), "well", 1.0), (("well", "sick"), "sick", -1.0)]
+)
+def test_a_coefficient_says_which_class_it_favours(
+    labels: tuple[str, ...], favoured: str, sign: float, tmp_path: Path, here: Here
+) -> None:
+    data, model = table(tmp_path / "d.csv", labels), str(tmp_path / "m.dcm")
+    code, out, err = here.run("fit", data, "--target", "y", "--lams", "8", "--out", model)
+    assert code == 0, err
+    assert "a positive coefficient favours 'well', a negative one 'sick'" in out and "intercept: " in out
+    row = next(line.split() for line in out.splitlines() if line.startswith("age"))
+    assert np.sign(float(row[1])) == np.sign(float(row[2])) == sign and row[3] == favoured
+    said = json.loads(here.run("fit", data, "--target", "y", "--lams", "8", "--json")[1])
+    (age,) = [one for one in said["features"] if one["name"] == "age"]
+    assert said["classes"] == ["sick", "well"] and age["favours"] == favoured
+    assert np.sign(age["effect"]) == np.sign(age["coefficient"][0]) == sign
+    code, out, _ = here.run("inspect", model, "--json")
+    said = json.loads(out)
+    assert said["favours"]["age"] == favoured and np.sign(said["coefficients"]["age"][0]) == sign
+    assert said["intercept"] and said["scores"]["train"] > said["null_scores"]["train"]
+
+
+def test_of_three_classes_too(tmp_path: Path, here: Here) -> None:
+    data = table(tmp_path / "d.csv", ("low", "mid", "top"), 240)
+    code, out, err = here.run("fit", data, "--target", "y", "--lams", "8")
+    assert code == 0, err
+    head = next(line.split() for line in out.splitlines() if line.startswith("feature "))
+    assert head == ["feature", "class", "low", "class", "mid", "class", "top", "effect", "favours"]
+    row = next(line.split() for line in out.splitlines() if line.startswith("age"))
+    assert row[-1] == "top" and float(row[3]) > 0 > float(row[1]) and "intercepts: low" in out
+    model = dcopt.DCClassifier()
+    model.coef_, model.classes_ = np.array([[0.0], [-1.0], [0.0]]), np.array(["a", "b", "c"])
+    (one,) = chosen_features(model, lambda j: "x", 2.0)
+    assert one["favours"] is None and one["effect"] == -2.0 and table_of([one], ["a", "b", "c"]).rows[0][-1] == "–"
+
+
+def test_scores_stand_beside_those_of_the_model_without_features(tmp_path: Path, here: Here) -> None:
+    data = table(tmp_path / "d.csv", ("no", "yes"))
+    code, out, _ = here.run("fit", data, "--target", "y", "--lams", "8", "--folds", "3", "--test", data, "--json")
+    said = json.loads(out)
+    assert code == 0 and said["no_better"] is False
+    assert said["null_scores"] == {"train": 0.5, "test": 0.5} and said["scores"]["train"] > 0.8
+    assert said["cross_validation"]["accuracy"] > 0.8 and said["null_cross_validation"]["accuracy"] <= 0.55
+    assert (
+        said["cross_validation"]["loss"] < said["null_cross_validation"]["loss"] == pytest.approx(np.log(2), abs=0.02)
+    )
+    code, out, _ = here.run("fit", data, "--target", "y", "--lams", "8", "--folds", "3")
+    assert "cross-validation: loss 0." in out and "which predicts 'no' for every row" in out and "no better" not in out
+    code, out, _ = here.run("fit", data, "--target", "age", "--drop", "y", "--rule", "1se", "--json")
+    said = json.loads(out)  # noise says nothing about age
+    assert said["no_better"] is True and said["classes"] is None
+    code, out, _ = here.run("fit", "diabetes", "--lams", "8", "--json")
+    said = json.loads(out)
+    assert said["no_better"] is False and 0.4 < said["cross_validation"]["R²"] < 0.6
+    assert said["null_scores"]["train"] == 0.0
+
+
+@pytest.mark.parametrize("how", [("--rule", "1se"), ("--lam", "100"), ("--rule", "ebic")])
+def test_a_choice_no_better_than_the_largest_class_says_so(how: tuple[str, ...], tmp_path: Path, here: Here) -> None:
+    data = table(tmp_path / "d.csv", ("no", "yes"), informative=False)
+    code, out, _ = here.run("fit", data, "--target", "y", *how)
+    assert code == 0 and ("the model has no features: it predicts" in out or "no better than predicting" in out), out
+    assert json.loads(here.run("fit", data, "--target", "y", *how, "--json")[1])["no_better"] is True
+
+
+def test_columns_are_standardised_unless_told_otherwise(tmp_path: Path, here: Here) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3)) * [1.0, 500.0, 0.0]
+    y = (X[:, 0] + X[:, 1] / 500.0 + 0.5 * rng.normal(size=80) > 0).astype(int)
+    lines = ["a,b,c,y", *(",".join(map(str, [*x, t])) for x, t in zip(X.tolist(), y, strict=True))]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    fit = ("fit", str(tmp_path / "d.csv"), "--target", "y", "--lam", "0.05")
+    code, out, err = here.run(*fit)
+    assert code == 0 and "of the standardised columns" in out and "differ in scale" not in err
+    assert {line.split()[0] for line in out.splitlines() if line.startswith(("a ", "b "))} == {"a", "b"}
+    code, out, err = here.run(*fit, "--no-standardize")
+    assert code == 0 and "standardised" not in out and err.count("differ in scale by a factor of 4") == 1, err
+
+
+def test_rules_are_those_of_the_estimators(tmp_path: Path, here: Here) -> None:
+    data = table(tmp_path / "d.csv", ("no", "yes"), 60)
+    lams = {}
+    for rule in ("best", "1se", "bic", "ebic"):
+        code, out, err = here.run("fit", data, "--target", "y", "--rule", rule, "--json")
+        assert code == 0, err
+        lams[rule] = json.loads(out)["lam"]
+    assert lams["1se"] >= lams["best"] > 0
+    default = json.loads(here.run("fit", data, "--target", "y", "--json")[1])
+    assert default["lam"] == lams["best"] and default["lam_by"] == "5-fold cross-validation, least loss, 30 values"
+    assert dcopt.DCClassifierCV().rule == dcopt.DCRegressorCV().rule == "best"
+    assert issubclass(dcopt.DCClassifierCV, CrossValidated)
+    code, _, err = here.run("fit", data, "--target", "y", "--rule", "bset")
+    assert code == 1 and "did you mean 'best'?" in err
+
+
+def test_a_resumed_fit_says_the_same(tmp_path: Path, here: Here) -> None:
+    data, ckpt = table(tmp_path / "d.csv", ("no", "yes")), str(tmp_path / "run.ckpt")
+    model = str(tmp_path / "m.dcm")
+    fit = ("fit", data, "--target", "y", "--lams", "6", "--checkpoint", ckpt, "--out", model, "--json")
+    said = json.loads(here.run(*fit)[1])
+    again = json.loads(here.run("resume", ckpt, data, "--json")[1])
+    same = ("lam", "lam_by", "features", "scores", "cross_validation", "null_cross_validation", "certificate")
+    assert {k: said[k] for k in same} == {k: again[k] for k in same}
+    assert load_estimator(model).lam_ == said["lam"]
