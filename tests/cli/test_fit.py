@@ -68,6 +68,7 @@ def test_from_a_table_to_predictions(tmp_path: Path, here: Here) -> None:
     code, out, _ = here.run("predict", str(model), str(test), "--proba", "--json")
     said = json.loads(out)
     np.testing.assert_allclose(said["values"], fitted.predict_proba(data.X))
+    assert len(out.splitlines()) < 150 + 20  # one line a row
     assert said["columns"] == ["p(no)", "p(yes)"] and said["score"]["accuracy"] == fitted.score(data.X, data.y)
     code, out, _ = here.run("inspect", str(model), "--json")
     said = json.loads(out)

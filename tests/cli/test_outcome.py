@@ -11,6 +11,7 @@ from cli.shell import Here
 
 import dcopt
 from dcopt.cli.coefficients import chosen_features, table_of
+from dcopt.cli.printable import as_json
 from dcopt.learn.cv import CrossValidated
 from dcopt.learn.files import load_estimator
 
@@ -130,3 +131,20 @@ def test_a_resumed_fit_says_the_same(tmp_path: Path, here: Here) -> None:
     same = ("lam", "lam_by", "features", "scores", "cross_validation", "null_cross_validation", "certificate")
     assert {k: said[k] for k in same} == {k: again[k] for k in same}
     assert load_estimator(model).lam_ == said["lam"]
+
+
+def test_a_finished_fit_does_not_go_on(tmp_path: Path, here: Here) -> None:
+    data, ckpt = table(tmp_path / "d.csv", ("no", "yes")), str(tmp_path / "run.ckpt")
+    assert here.run("fit", data, "--target", "y", "--lams", "6", "--checkpoint", ckpt)[0] == 0
+    _, _, err = here.run("resume", ckpt, data)
+    assert "the fit is over (CONVERGED)" in err and "goes on" not in err
+    _, _, err = here.run("resume", ckpt, data, "--tol", "1e-6")
+    assert "the run goes on" in err and "is over" not in err
+
+
+def test_json_is_compact_and_the_same_data() -> None:
+    data = {"a": [1.5, None, True, "x"], "b": [[1, 2], [3, 4]], "c": {}, "d": [], "e": [{"f": [1]}, 2], "\x9b": "\n"}
+    text = as_json(data)
+    assert json.loads(text) == data
+    lines = text.splitlines()
+    assert lines[1] == '  "a": [1.5, null, true, "x"],' and lines[3] == "    [1, 2]," and "\x9b" not in text

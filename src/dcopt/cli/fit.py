@@ -23,6 +23,8 @@ from .outcome import again, not_written, tell
 from .outputs import beside, distinct, free, is_page, of_checkpoint, set_aside
 from .terminal import Terminal
 
+BUDGETS = {"tol", "max_passes", "max_seconds"}  # options of dcopt resume that let a fit go on that is over
+
 
 def run(terminal: Terminal, asked: Asked, force: bool) -> None:
     """Fit, say what came out, and write it down."""
@@ -59,7 +61,11 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
         terminal.note(f"{' and '.join(left)}: written only if named here, as in {again(journal)}")
     bench = bench_of(terminal, asked)
     there = journal.at is not None and _is_of(checkpoint, bench.fit.ways[journal.at.way].method)
-    terminal.note(f"{checkpoint}: " + ("the run goes on" if there else "begins again what it was at"))
+    if there and journal.ended is not None and not given.keys() & BUDGETS:
+        terminal.note(f"{checkpoint}: the fit is over ({journal.ended}), and this is its result")
+    else:
+        terminal.note(f"{checkpoint}: " + ("the run goes on" if there else "begins again what it was at"))
+        journal.end(None)
     _fit(terminal, asked, journal, bench, go_on=there)
 
 
@@ -77,6 +83,7 @@ def _is_of(checkpoint: str, method: str) -> bool:
 def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on: bool) -> None:
     with _told_how_to_go_on(terminal, journal):
         done = _run(terminal, asked, journal, bench, go_on)
+    journal.end(done.result.status.name)
     x = np.asarray(done.x, np.float64)
     model = bench.fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
     if bench.data.names is not None:

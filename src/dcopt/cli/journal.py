@@ -62,6 +62,7 @@ class Journal:
     along: Along | None = None
     lam: float | None = None
     at: Progress | None = None
+    ended: str | None = None  # the status, once the fit is over
     note: Callable[[str], Any] = field(default=lambda text: None, compare=False)
 
     @property
@@ -76,6 +77,12 @@ class Journal:
         self.at = at
         self._save()
 
+    def end(self, status: str | None) -> None:
+        """The fit is over; None: it goes on."""
+        if self.ended != status:
+            self.ended = status
+            self._save()
+
     def _save(self) -> None:
         try:
             self.write()
@@ -87,7 +94,7 @@ class Journal:
         if self.asked.checkpoint is None:
             return
         arrays: dict[str, Any] = {}
-        header: dict[str, Any] = {"fit": asdict(self.asked), "lam": self.lam}
+        header: dict[str, Any] = {"fit": asdict(self.asked), "lam": self.lam, "ended": self.ended}
         if self.tuning is not None:
             arrays["lams"], arrays["losses"] = self.tuning.lams, np.array(self.tuning.losses, np.float64)
             arrays["hits"] = np.array(self.tuning.hits, np.float64)
@@ -113,6 +120,7 @@ def read_journal(checkpoint: str | Path) -> Journal:
     try:
         known = {f.name for f in fields(Asked)}
         journal = Journal(Asked(**{k: v for k, v in header["fit"].items() if k in known}), lam=header["lam"])
+        journal.ended = header["ended"]
         if "lams" in arrays:
             lams = arrays["lams"]
             losses, hits = (list(arrays[name].reshape(-1, len(lams))) for name in ("losses", "hits"))

@@ -15,6 +15,22 @@ def printable(text: str) -> str:
 
 
 def as_json(data: object) -> str:
-    """One JSON text. The control characters that JSON allows in strings are written as escapes too."""
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """One JSON text, with a line for every entry of an object and for every list of numbers or words.
+
+    The control characters that JSON allows in strings are written as escapes too.
+    """
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", _json(data, ""))
+
+
+def _json(data: object, before: str) -> str:
+    inner = before + "  "
+    if isinstance(data, dict) and data:
+        entries = (f"{inner}{_flat(str(key))}: {_json(value, inner)}" for key, value in data.items())
+        return "{\n" + ",\n".join(entries) + f"\n{before}}}"
+    if isinstance(data, list) and any(isinstance(value, dict | list) for value in data):
+        return "[\n" + ",\n".join(f"{inner}{_json(value, inner)}" for value in data) + f"\n{before}]"
+    return _flat(data)
+
+
+def _flat(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
