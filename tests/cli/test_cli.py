@@ -8,13 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from cli.shell import FAKE, Here, run
 
 import dcopt
 from dcopt.cli import in_front
+from dcopt.cli.app import app
 from dcopt.cli.datasets import look
 from dcopt.cli.names import BUNDLED, DATASETS, EXPERIMENTS
 from dcopt.experiments import reproduce
+from dcopt.losses import LOSSES
+from dcopt.methods import METHODS
+from dcopt.regularizers import REGULARIZERS
 
 
 def test_version_and_help() -> None:
@@ -173,3 +178,15 @@ def test_options_of_the_program_may_follow_the_command() -> None:
 def test_any_terminal_can_show_it() -> None:
     done = run("plan", "breast_cancer", "--normalize", "--eps", "0.1", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0 and "? = " in done.stdout  # κ
+
+
+@pytest.mark.parametrize("name", ["fit", "plan", "resume", "predict", "inspect", "reproduce", "datasets"])
+def test_every_option_is_explained_in_a_phrase_with_a_subject(name: str) -> None:
+    """No fragments such as "Of all draws." or "The same data."; registered names are listed."""
+    command = typer.main.get_command(app).commands[name]
+    said = {p.name: getattr(p, "help", None) for p in command.params}
+    for option, text in said.items():
+        assert text and text[0].isupper() and not text.startswith(("Of ", "That ", "For ", "One ")), (option, text)
+        assert text.endswith((".", ".html.")) and len(text.split()) >= 3, (option, text)
+    for option, known in (("loss", LOSSES), ("penalty", REGULARIZERS), ("solver", METHODS)):
+        assert all(one in said.get(option, ", ".join(known)) for one in known)

@@ -37,10 +37,10 @@ app = typer.Typer(
 @app.callback()
 def program(
     context: typer.Context,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only results and errors.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object on stdout.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Errors with their traceback.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Say which dcopt this is.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object on stdout.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print errors with their traceback.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version of dcopt.")] = False,
 ) -> None:
     terminal = context.obj
     terminal.quiet, terminal.json, terminal.debug = quiet, json, debug
@@ -55,12 +55,12 @@ def program(
 
 
 Penalty = Annotated[
-    str, typer.Option(help="A regularizer by name.", autocompletion=names.penalties, rich_help_panel=PROBLEM)
+    str, typer.Option(help=names.PENALTIES_SAID, autocompletion=names.penalties, rich_help_panel=PROBLEM)
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        help="A setting of the penalty (in fit also loss.NAME=… of the loss); may be repeated.",
+        help="Setting of the penalty (in fit also of the loss, as loss.NAME=NUMBER). May be repeated.",
         metavar="NAME=NUMBER",
         autocompletion=names.settings,
         rich_help_panel=PROBLEM,
@@ -69,9 +69,10 @@ Settings = Annotated[
 
 
 Target = Annotated[
-    str | None, typer.Option(help="Column to predict (CSV, Parquet): name, or number from 1.", rich_help_panel=DATA)
+    str | None,
+    typer.Option(help="Column to predict (CSV, Parquet): its name, or its number from 1 on.", rich_help_panel=DATA),
 ]
-Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. May be repeated.", rich_help_panel=DATA)]
 
 
 @app.command()
@@ -79,20 +80,24 @@ def reproduce(
     context: typer.Context,
     experiments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="EXPERIMENT", help=names.SAYS, autocompletion=names.experiments, show_default="all"),
+        typer.Argument(
+            metavar="EXPERIMENT", help=names.EXPERIMENTS_SAID, autocompletion=names.experiments, show_default="all"
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small versions: fewer runs and methods.", rich_help_panel=WHAT)
+        bool, typer.Option("--quick", help="Run small versions, with fewer runs and methods.", rich_help_panel=WHAT)
     ] = False,
     recipe: Annotated[
-        Path | None, typer.Option(help="Your own recipe, in TOML.", metavar="FILE", rich_help_panel=WHAT)
+        Path | None, typer.Option(help="Recipe of your own, in TOML.", metavar="FILE", rich_help_panel=WHAT)
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes.", metavar="N", rich_help_panel=HOW)] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Number of processes.", metavar="N", rich_help_panel=HOW)
+    ] = 1,
     out: Annotated[
         Path, typer.Option(help="Folder of the report and the traces.", metavar="FOLDER", rich_help_panel=WHERE)
     ] = Path("results"),
     force: Annotated[
-        bool, typer.Option("--force", help="Start over where there are results.", rich_help_panel=WHERE)
+        bool, typer.Option("--force", help="Delete results that exist, and start over.", rich_help_panel=WHERE)
     ] = False,
 ) -> None:
     """Run the paper's experiments, and put its claims beside what was measured.
@@ -114,9 +119,12 @@ def reproduce(
 def datasets(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One of them, in detail.", autocompletion=names.datasets)
+        str | None,
+        typer.Argument(metavar="NAME", help="Data set to describe in detail.", autocompletion=names.datasets),
     ] = None,
-    fetch: Annotated[bool, typer.Option("--fetch", help="Bring it into the cache.", rich_help_panel=HOW)] = False,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Download the data set into the cache.", rich_help_panel=HOW)
+    ] = False,
 ) -> None:
     """List the data sets known by name: their sizes, where they are, and their licences.
 
@@ -140,18 +148,27 @@ def plan(
         str,
         typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
     ],
-    eps: Annotated[float, typer.Option(help="The accuracy: E measure(x̂) ≤ eps.", rich_help_panel=PROMISE)],
+    eps: Annotated[float, typer.Option(help="Accuracy to plan for: E measure(x̂) ≤ eps.", rich_help_panel=PROMISE)],
     measure: Annotated[
-        str, typer.Option(help="gap or criticality.", autocompletion=names.measures, rich_help_panel=PROMISE)
+        str,
+        typer.Option(
+            help="Measure of accuracy: gap or criticality.", autocompletion=names.measures, rich_help_panel=PROMISE
+        ),
     ] = "gap",
     setting: Annotated[
-        str, typer.Option(help="finite-sum or online.", autocompletion=names.cases, rich_help_panel=PROMISE)
+        str,
+        typer.Option(
+            help="Setting of the theorems: finite-sum or online.", autocompletion=names.cases, rich_help_panel=PROMISE
+        ),
     ] = "finite-sum",
     mode: Annotated[
-        str, typer.Option(help="certified, paper or practical.", autocompletion=names.modes, rich_help_panel=PROMISE)
+        str,
+        typer.Option(
+            help="Kind of the plan: certified, paper or practical.", autocompletion=names.modes, rich_help_panel=PROMISE
+        ),
     ] = "certified",
     loss: Annotated[
-        str, typer.Option(help="A loss by name.", autocompletion=names.losses, rich_help_panel=PROBLEM)
+        str, typer.Option(help=names.LOSSES_SAID, autocompletion=names.losses, rich_help_panel=PROBLEM)
     ] = "squared-sigmoid",
     penalty: Penalty = "zero",
     set: Settings = None,
@@ -162,10 +179,12 @@ def plan(
     ] = False,
     decomposition: Annotated[
         str,
-        typer.Option(help="G: scalar, diagonal or gram.", autocompletion=names.decompositions, rich_help_panel=PROBLEM),
+        typer.Option(
+            help="Kind of G: scalar, diagonal or gram.", autocompletion=names.decompositions, rich_help_panel=PROBLEM
+        ),
     ] = "scalar",
     compare: Annotated[
-        bool, typer.Option("--compare", help="Predict the cost of every method of Table I too.")
+        bool, typer.Option("--compare", help="Also predict the cost of every method of Table I.")
     ] = False,
 ) -> None:
     """Batch sizes, probability, κ, steps and cost that the theorems give for your data.
@@ -202,12 +221,15 @@ def fit(
         ),
     ] = True,
     test: Annotated[
-        str | None, typer.Option(help="Rows for a score that were not fitted.", metavar="DATA", rich_help_panel=DATA)
+        str | None,
+        typer.Option(
+            help="Data to score the model on, besides the training data.", metavar="DATA", rich_help_panel=DATA
+        ),
     ] = None,
     loss: Annotated[
         str | None,
         typer.Option(
-            help="A loss by name.",
+            help=names.LOSSES_SAID,
             show_default="logistic, softmax or squared, by the targets",
             autocompletion=names.losses,
             rich_help_panel=PROBLEM,
@@ -216,39 +238,54 @@ def fit(
     penalty: Penalty = "scad",
     set: Settings = None,
     intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="One that is not penalised.", rich_help_panel=PROBLEM)
+        bool,
+        typer.Option(
+            "--intercept/--no-intercept", help="Fit an intercept, which is not penalised.", rich_help_panel=PROBLEM
+        ),
     ] = True,
-    lam: Annotated[str, typer.Option(help="A number, or auto.", rich_help_panel=LAMBDA)] = "auto",
+    lam: Annotated[
+        str, typer.Option(help="Strength of the penalty: a number, or auto.", rich_help_panel=LAMBDA)
+    ] = "auto",
     rule: Annotated[
         str,
         typer.Option(
-            help="How auto chooses: best (the least loss in cross-validation), 1se (the largest value within one "
-            "standard error of it), bic or ebic (a criterion on all rows).",
+            help="Rule by which auto chooses: best (the least loss in cross-validation), 1se (the largest value "
+            "within one standard error of it), bic or ebic (a criterion on all rows).",
             autocompletion=names.rules,
             rich_help_panel=LAMBDA,
         ),
     ] = "best",
-    folds: Annotated[int, typer.Option(help="Of the cross-validation.", metavar="N", rich_help_panel=LAMBDA)] = 5,
-    lams: Annotated[int, typer.Option(help="Values to choose from.", metavar="N", rich_help_panel=LAMBDA)] = 30,
+    folds: Annotated[
+        int, typer.Option(help="Number of folds of the cross-validation.", metavar="N", rich_help_panel=LAMBDA)
+    ] = 5,
+    lams: Annotated[
+        int, typer.Option(help="Number of values that auto chooses from.", metavar="N", rich_help_panel=LAMBDA)
+    ] = 30,
     solver: Annotated[
-        str, typer.Option(help="auto or a method.", autocompletion=names.solvers, rich_help_panel=HOW)
+        str, typer.Option(help=names.SOLVERS_SAID, autocompletion=names.solvers, rich_help_panel=HOW)
     ] = "auto",
-    seed: Annotated[int, typer.Option(help="Of all draws.", metavar="N", rich_help_panel=HOW)] = 0,
-    tol: Annotated[float, typer.Option(help="Criticality that is asked for.", rich_help_panel=BUDGET)] = 1e-4,
+    seed: Annotated[int, typer.Option(help="Seed of the random draws.", metavar="N", rich_help_panel=HOW)] = 0,
+    tol: Annotated[
+        float,
+        typer.Option(help="Tolerance: the criticality of the solution is to be at most this.", rich_help_panel=BUDGET),
+    ] = 1e-4,
     max_passes: Annotated[
-        float, typer.Option(help="Passes over the data, for a lam.", rich_help_panel=BUDGET)
+        float, typer.Option(help="Largest number of passes over the data for one lam.", rich_help_panel=BUDGET)
     ] = 1000.0,
-    max_seconds: Annotated[float | None, typer.Option(help="Seconds, for a lam.", rich_help_panel=BUDGET)] = None,
-    out: Annotated[str | None, typer.Option(help="The model.", metavar="FILE", rich_help_panel=WHERE)] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Largest number of seconds for one lam.", rich_help_panel=BUDGET)
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="File to write the model to.", metavar="FILE", rich_help_panel=WHERE)
+    ] = None,
     report: Annotated[
-        str | None, typer.Option(help="A page about the fit, .html.", metavar="FILE", rich_help_panel=WHERE)
+        str | None, typer.Option(help="File to write a report to, .html.", metavar="FILE", rich_help_panel=WHERE)
     ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="For dcopt resume, should it be cut off.", metavar="FILE", rich_help_panel=WHERE)
+        str | None,
+        typer.Option(help="File to save the run to, for dcopt resume.", metavar="FILE", rich_help_panel=WHERE),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files that are there.", rich_help_panel=WHERE)
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=WHERE)] = False,
 ) -> None:
     """Fit a sparse linear model to data, and say what certifies it.
 
@@ -275,20 +312,20 @@ def fit(
 @app.command()
 def resume(
     context: typer.Context,
-    checkpoint: Annotated[str, typer.Argument(help="That of dcopt fit --checkpoint.")],
-    data: Annotated[str, typer.Argument(help="The same data.", autocompletion=names.datasets)],
-    tol: Annotated[float | None, typer.Option(help="Another tolerance.", rich_help_panel=BUDGET)] = None,
+    checkpoint: Annotated[str, typer.Argument(help="Checkpoint that dcopt fit --checkpoint wrote.")],
+    data: Annotated[str, typer.Argument(help="The data of the fit.", autocompletion=names.datasets)],
+    tol: Annotated[
+        float | None, typer.Option(help="Tolerance, if another one than that of the fit.", rich_help_panel=BUDGET)
+    ] = None,
     max_passes: Annotated[
-        float | None, typer.Option(help="Passes, those before included.", rich_help_panel=BUDGET)
+        float | None, typer.Option(help="Largest number of passes, including those before.", rich_help_panel=BUDGET)
     ] = None,
     max_seconds: Annotated[
-        float | None, typer.Option(help="Seconds, those before included.", rich_help_panel=BUDGET)
+        float | None, typer.Option(help="Largest number of seconds, including those before.", rich_help_panel=BUDGET)
     ] = None,
-    out: Annotated[str | None, typer.Option(help="The file of the model.", rich_help_panel=WHERE)] = None,
-    report: Annotated[str | None, typer.Option(help="The file of the report, .html.", rich_help_panel=WHERE)] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files that are there.", rich_help_panel=WHERE)
-    ] = False,
+    out: Annotated[str | None, typer.Option(help="File to write the model to.", rich_help_panel=WHERE)] = None,
+    report: Annotated[str | None, typer.Option(help="File to write a report to, .html.", rich_help_panel=WHERE)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=WHERE)] = False,
 ) -> None:
     """Go on with a fit that was cut off, or that ran out of its budget: to the same bits as if it had not.
 
@@ -310,17 +347,22 @@ def resume(
 @app.command()
 def predict(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="That of dcopt fit --out.")],
-    data: Annotated[str, typer.Argument(help="Rows with the same features.", autocompletion=names.datasets)],
+    model: Annotated[str, typer.Argument(help="Model that dcopt fit --out wrote.")],
+    data: Annotated[
+        str, typer.Argument(help="Rows to predict, with the features of the model.", autocompletion=names.datasets)
+    ],
     proba: Annotated[
-        bool, typer.Option("--proba", help="A probability for every class.", rich_help_panel=WHAT)
+        bool, typer.Option("--proba", help="Give a probability for every class.", rich_help_panel=WHERE)
     ] = False,
     out: Annotated[
-        str | None, typer.Option(help="CSV.", metavar="FILE", show_default="stdout", rich_help_panel=WHERE)
+        str | None,
+        typer.Option(
+            help="CSV file to write the predictions to.", metavar="FILE", show_default="stdout", rich_help_panel=WHERE
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.", rich_help_panel=WHERE)] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.", rich_help_panel=WHERE)] = False,
 ) -> None:
-    """Predictions of a model, as CSV: one line a row.
+    """Predict with a model, and write CSV with one line for every row.
 
     \b
     Examples:
@@ -336,10 +378,12 @@ def predict(
 @app.command()
 def inspect(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(help="A model, a checkpoint, or data.", autocompletion=names.datasets)],
-    target: Annotated[str | None, typer.Option(help="The column of the targets (CSV, Parquet).")] = None,
+    file: Annotated[
+        str, typer.Argument(help="Model, checkpoint, journal of a fit, or data.", autocompletion=names.datasets)
+    ],
+    target: Annotated[str | None, typer.Option(help="Column of the targets (CSV, Parquet).")] = None,
 ) -> None:
-    """Say what a file is: shapes, settings, certificate, digest; of data classes and scales.
+    """Describe a file: shapes, settings, coefficients, certificate and digest; of data, classes and scales.
 
     \b
     Examples:

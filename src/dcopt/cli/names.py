@@ -17,7 +17,10 @@ from ..regularizers import REGULARIZERS, Regularizer
 
 DATASETS = (*CATALOGUE, *BUNDLED)
 EXPERIMENTS = (*KINDS, "all")
-SAYS = f"{', '.join(KINDS)}, or all."
+EXPERIMENTS_SAID = f"Experiments to run: {', '.join(KINDS)}, or all."
+PENALTIES_SAID = f"Penalty: {', '.join(REGULARIZERS)}."
+LOSSES_SAID = f"Loss: {', '.join(LOSSES)}."
+SOLVERS_SAID = f"Method: auto, {', '.join(METHODS)}."
 
 
 def among(names: Iterable[str]) -> Callable[[str], list[str]]:
