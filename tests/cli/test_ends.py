@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def test_results_are_not_overwritten_without_force(tmp_path: Path) -> None:
         ("BadSettings('x', 1, 'two')", 1, "x = 1: expected two"),
         ("PermissionError(13, 'Permission denied', 'results')", 1, "Permission denied: 'results'"),
         ("KeyError('a\\nb')", 70, "a bug in dcopt: --debug shows where"),
-        ("MemoryError()", 70, "MemoryError"),
+        ("MemoryError()", 1, "not enough memory"),
         ("SystemExit(143)", 143, ""),
         ("KeyboardInterrupt()", 130, "interrupted"),
     ],
@@ -175,3 +176,14 @@ def test_the_second_signal_does_not_wait_for_the_step(capsys: pytest.CaptureFixt
         dcopt.solve(dcopt.erm(X, y, "logistic", "scad"), "dca", passes=100, tol=0.0, callbacks=[kill])
 
     assert ended(program, Terminal()) == 130 and seen == [1, "after"]
+
+
+def test_a_closed_stdout_is_none_to_write_to(tmp_path: Path) -> None:
+    words = " ".join(map(shlex.quote, command("fit", "wine", "--lam", "0.1", "--out", str(tmp_path / "m.dcm"))))
+    done = subprocess.run(["sh", "-c", f"{words} >&-"], stderr=subprocess.PIPE, text=True, env=environ())
+    assert done.returncode == 0 and "Traceback" not in done.stderr and (tmp_path / "m.dcm").exists(), done.stderr
+
+
+@pytest.mark.parametrize("columns", ["0", "-5", "x", ""])
+def test_a_width_that_is_none_is_passed_over(columns: str) -> None:
+    assert "breast_cancer" in run("datasets", COLUMNS=columns).stdout

@@ -13,7 +13,7 @@ import pytest
 from cli.shell import Here
 
 import dcopt
-from dcopt.cli import journal
+from dcopt.cli import journal, outcome
 from dcopt.experiments import export
 from dcopt.experiments.panels import Report
 from dcopt.experiments.report import write
@@ -274,3 +274,59 @@ def test_bad_options_are_refused_before_the_old_checkpoint_is_touched(
     if words[0] == "--report":
         code, out, err = here.run("resume", ckpt, data, *words)
         assert code == 1 and says in err
+
+
+# ---- files that cannot be written or read
+
+
+def test_a_full_disk_does_not_lose_the_result(
+    data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *rest: Any, **how: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(outcome, "save_estimator", full)
+    model, page = str(tmp_path / "m.dcm"), str(tmp_path / "p.html")
+    code, out, err = here.run("fit", data, "--target", "y", "--lam", "0.1", "--out", model, "--report", page)
+    assert code == 1 and "accuracy: " in out and f"report: {page}" in out and "model: " not in out and model in err, err
+
+
+def test_a_folder_as_checkpoint_is_refused(data: str, here: Here) -> None:
+    for name in (".", "..", "/"):
+        code, _, err = here.run("fit", data, "--target", "y", "--checkpoint", name, "--force")
+        assert code == 1 and "is a folder" in err, err
+
+
+WRONG = {
+    "data": 1, "target": ["y"], "drop": "ab", "settings": [1], "penalty": None, "lam": 0.1, "folds": "5", "lams": 2.5,
+    "tol": "x", "standardize": "no", "intercept": 1, "seed": None, "test": 7, "out": 3, "report": [1],
+    "max_seconds": "1", "rule": 4, "solver": {}, "max_passes": None,
+}  # fmt: skip
+
+
+def test_a_journal_of_wrong_types_is_refused_by_name(data: str, tmp_path: Path, here: Here) -> None:
+    ckpt = fitted(here, data, tmp_path)
+    header, arrays = dcopt.load_model(ckpt + ".fit", allow_nonfinite=True)
+
+    def resumed(changes: dict[str, Any], **other: Any) -> tuple[int, str, str]:
+        kept = {k: v for k, v in (arrays | other.pop("arrays", {})).items() if v is not None}
+        dcopt.save_model(ckpt + ".fit", header | changes, kept, allow_nonfinite=True)
+        return here.run("resume", ckpt, data)
+
+    for name, value in WRONG.items():
+        code, _, err = resumed({"fit": header["fit"] | {name: value}})
+        assert code == 1 and ("run.ckpt.fit" in err or name == "data") or code == 0 and name == "data", (name, err)
+    along = header["along"]
+    spoiled: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"fit": []}, {}), ({"fit": {}}, {}), ({"lam": "x"}, {}), ({"at": [7, 0.0, 0, 0.0]}, {}), ({"ended": 3}, {}),
+        ({"at": [-1, 0.0, 0, 0.0]}, {}), ({"at": 5}, {}), ({"along": 3}, {}), ({"along": along | {"names": 5}}, {}),
+        ({"along": along | {"rule": "no"}}, {}), ({"along": along | {"lam": "x"}}, {}), ({}, {"lams": np.array(1.0)}),
+        ({}, {"losses": np.zeros(3)}), ({}, {"nulls": np.zeros(3)}), ({}, {"hits": None}), ({}, {"seen": np.zeros(3)}),
+        ({}, {"along.effects": np.array(0.0)}), ({}, {"along.nnz": None}), ({}, {"along.low": np.zeros(1)}),
+    ]  # fmt: skip
+    for changes, others in spoiled:
+        code, _, err = resumed(changes, arrays=others)
+        assert code == 1 and "run.ckpt.fit" in err.splitlines()[-1], (changes, others, err)
+    Path(ckpt).unlink()  # without it, the run begins at x0
+    code, _, err = resumed({}, arrays={"x0": np.zeros((2, 2))})
+    assert code == 1 and "x0" in err.splitlines()[-1], err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 PROGRAM_OPTIONS = ("--quiet", "-q", "--json", "--debug")  # understood everywhere on the line
@@ -17,6 +18,10 @@ def main() -> None:
         print("dcopt: interrupted", file=sys.stderr)
         sys.exit(130)
 
+    if sys.stdout is None:  # closed by the shell: what is said goes nowhere
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # κ on a terminal without Greek is no error
     terminal, words = Terminal(), in_front(sys.argv[1:])

@@ -57,6 +57,9 @@ def ended(program: Callable[[], object], terminal: Terminal) -> int:
         _explain(error, str(error), terminal)
         _drain()
         return BAD_INPUT
+    except MemoryError as error:
+        _explain(error, f"not enough memory: {error}".rstrip(": "), terminal)
+        return BAD_INPUT
     except Exception as error:
         _explain(error, f"{type(error).__name__}: {error} (a bug in dcopt: --debug shows where)", terminal)
         return BUG

@@ -60,6 +60,8 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
     if left := not_written(asked, journal):
         terminal.note(f"{' and '.join(left)}: written only if named here, as in {again(journal)}")
     bench = bench_of(terminal, asked)
+    if journal.at is not None and not 0 <= journal.at.way < len(bench.fit.ways):
+        raise BadModel(journal.path, f"says that way {journal.at.way} is at work: there are {len(bench.fit.ways)}")
     there = journal.at is not None and _is_of(checkpoint, bench.fit.ways[journal.at.way].method)
     if there and journal.ended is not None and not given.keys() & BUDGETS:
         terminal.note(f"{checkpoint}: the fit is over ({journal.ended}), and this is its result")

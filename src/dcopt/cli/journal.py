@@ -14,12 +14,14 @@ import numpy as np
 
 from ..errors import BadModel
 from ..experiments.fit_report import Along
-from ..learn.steps import Tuning
+from ..learn.steps import CRITERIA, FOLD_RULES, Tuning
 from ..learn.task import Progress
 from ..store import load_model, save_model
+from ..store.restored import guarded
 from ..watch import Record
 from .outputs import beside
 
+_SAID = (("what", "str"), ("rule", "str"), ("lam", "float"))  # of an Along
 _LINES = ("lams", "middle", "low", "high", "nnz")  # of an Along
 
 
@@ -112,29 +114,63 @@ class Journal:
 
 
 def read_journal(checkpoint: str | Path) -> Journal:
-    """The journal of a checkpoint."""
+    """The journal of a checkpoint. BadModel names it if it is none, whatever it says."""
     path = beside(checkpoint)
     if not path.exists():
         raise BadModel(checkpoint, f"is no checkpoint of dcopt fit: {path.name} is not beside it")
     header, arrays = load_model(path, allow_nonfinite=True)
-    try:
-        known = {f.name for f in fields(Asked)}
-        journal = Journal(Asked(**{k: v for k, v in header["fit"].items() if k in known}), lam=header["lam"])
-        journal.ended = header["ended"]
-        if "lams" in arrays:
-            lams = arrays["lams"]
-            losses, hits = (list(arrays[name].reshape(-1, len(lams))) for name in ("losses", "hits"))
-            nulls = [(float(loss), float(share)) for loss, share in arrays["nulls"].reshape(-1, 2)]
-            here = np.flatnonzero(lams == journal.lam)
-            journal.tuning = Tuning(lams, losses, hits, nulls, index=int(here[0]) if here.size else -1)
-        if "along" in header:
-            said, lines = header["along"], {name: tuple(arrays[f"along.{name}"].tolist()) for name in _LINES}
-            lines["effects"] = tuple(map(tuple, arrays["along.effects"].tolist()))
-            journal.along = Along(said["what"], names=tuple(said["names"]), lam=said["lam"], rule=said["rule"], **lines)
-        if "at" in header:
-            way, passes, steps, seconds = header["at"]
-            seen = tuple(Record(*line) for line in arrays["seen"].tolist())
-            journal.at = Progress(arrays["x0"], int(way), passes, int(steps), seconds, seen)
-    except (ValueError, TypeError, KeyError, AttributeError) as why:
-        raise BadModel(path, f"is no journal of this version ({type(why).__name__}: {str(why)[:80]})") from None
+    return guarded(path, lambda: _journal(header, arrays))
+
+
+def _journal(header: dict[str, Any], arrays: dict[str, Any]) -> Journal:
+    journal = Journal(_asked(header["fit"]), lam=_typed("lam", header["lam"], "float | None"))
+    journal.ended = _typed("ended", header["ended"], "str | None")
+    if "lams" in arrays:
+        lams = arrays["lams"]
+        losses, hits = (list(arrays[name].reshape(-1, len(lams))) for name in ("losses", "hits"))
+        nulls = [(float(loss), float(share)) for loss, share in arrays["nulls"].reshape(-1, 2)]
+        if not len(losses) == len(hits) == len(nulls):
+            raise ValueError("a fold has no score")
+        here = np.flatnonzero(lams == journal.lam)
+        journal.tuning = Tuning(lams, losses, hits, nulls, index=int(here[0]) if here.size else -1)
+    if "along" in header:
+        journal.along = _along(header["along"], arrays)
+    if "at" in header:
+        way, passes, steps, seconds = header["at"]
+        seen = tuple(Record(*line) for line in arrays["seen"].tolist())
+        journal.at = Progress(arrays["x0"], int(way), float(passes), int(steps), float(seconds), seen)
     return journal
+
+
+def _along(said: dict[str, Any], arrays: dict[str, Any]) -> Along:
+    lines = {name: tuple(arrays[f"along.{name}"].tolist()) for name in _LINES}
+    effects = tuple(map(tuple, arrays["along.effects"].tolist()))
+    what, rule, lam = (_typed(name, said[name], kind) for name, kind in _SAID)
+    names = tuple(_typed("names", said["names"], "Sequence[str]"))
+    if rule not in (*FOLD_RULES, *CRITERIA):
+        raise ValueError(f"rule: {rule!r:.40} is none")
+    if len({len(line) for line in (*lines.values(), *effects)}) != 1 or len(effects) != len(names):
+        raise ValueError("the lines of the path have different lengths")
+    return Along(what, **lines, names=names, effects=effects, lam=lam, rule=rule)
+
+
+def _asked(said: dict[str, Any]) -> Asked:
+    return Asked(**{f.name: _typed(f.name, said[f.name], str(f.type)) for f in fields(Asked) if f.name in said})
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "str": lambda v: isinstance(v, str),
+    "bool": lambda v: isinstance(v, bool),
+    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "float": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+    "Sequence[str]": lambda v: isinstance(v, list) and all(isinstance(one, str) for one in v),
+}
+
+
+def _typed(name: str, value: Any, kind: str) -> Any:
+    """The value, if it is of the kind that an annotation names."""
+    if value is None and kind.endswith(" | None"):
+        return None
+    if not _TYPES[kind.removesuffix(" | None")](value):
+        raise TypeError(f"{name}: {value!r:.40} is no {kind}")
+    return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +38,23 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passe
         "data": asked.data, "rows": data.X.shape[0], "target": asked.target, "lam_by": how, "loss": bench.loss,
         "standardized": asked.standardize, **scores.plain,
     }  # fmt: skip
-    if asked.out is not None:
-        save_estimator(asked.out, model, about)
     certificate, units = str(model.certificate_), "; of the standardised columns" if asked.standardize else ""
     lines = [f"lam = {model.lam_:.6g} ({how})"] if model.lam_ is not None else []
     lines += [f"{model.status_}: {certificate.split('; ' + model.status_)[0]}{units}"]
     lines += [f"features: {len(chosen)} of {data.X.shape[1]}"]
     verdict = scores.verdict() if chosen else f"the model has no features: it predicts {scores.without}"
     said = [*scores.lines(), *([verdict] if verdict else [])]
-    files = {"model": asked.out, "report": asked.report, "checkpoint": asked.checkpoint}
-    if asked.report is not None:
-        summary = f"{lines[-2]}. {len(chosen)} of {data.X.shape[1]} features; {'; '.join(said)}."
-        write_page(fit_report(_story(asked, journal, bench, chosen, summary)), Path(asked.report))
+    summary = f"{lines[-2]}. {len(chosen)} of {data.X.shape[1]} features; {'; '.join(said)}."
+    failed: list[OSError] = []
+    files = {
+        "model": _written(asked.out, lambda path: save_estimator(path, model, about), failed),
+        "report": _written(
+            asked.report,
+            lambda path: write_page(fit_report(_story(asked, journal, bench, chosen, summary)), Path(path)),
+            failed,
+        ),
+        "checkpoint": asked.checkpoint,
+    }
     result = about | {
         "penalty": asked.penalty, "lam": model.lam_, "status": model.status_, "certificate": certificate,
         "F": model.objective_, "passes": passes, "steps": model.n_iter_, "solver": model.solver_.method,
@@ -65,6 +71,20 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passe
     if left := not_written(asked, journal):
         ends.append(f"not written: {' and '.join(left)}. To write: {again(journal)}")
     terminal.result(result, *lines, *shown, *more, *said, *ends)
+    if failed:
+        raise failed[0]
+
+
+def _written(path: str | None, work: Callable[[str], object], failed: list[OSError]) -> str | None:
+    """The path once it is written; what went wrong is kept, so that the result is said first."""
+    if path is None:
+        return None
+    try:
+        work(path)
+    except OSError as why:
+        failed.append(OSError(why.errno, why.strerror or str(why), path))
+        return None
+    return path
 
 
 def not_written(asked: Asked, journal: Journal) -> dict[str, str]:

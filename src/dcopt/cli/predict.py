@@ -26,8 +26,9 @@ def run(terminal: Terminal, path: str, source: str, proba: bool, out: str | None
     model = load_estimator(path)
     distinct({"--out": out}, {"the model": path, "the data": source})
     free([out], force)
-    extra = peek(path).header["extra"]
+    extra = peek(path).header.get("extra")
     target = extra.get("target") if isinstance(extra, dict) else None
+    target = target if isinstance(target, str) else None
     names = getattr(model, "feature_names_in_", None)
     columns = Columns(
         target, names=None if names is None else tuple(map(str, names)), width=int(model.n_features_in_), must=False

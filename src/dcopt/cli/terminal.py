@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -98,8 +99,10 @@ class Terminal:
 def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
-    piped = not stream.isatty() and "COLUMNS" not in os.environ
-    return Console(file=stream, width=_WIDE if piped else None)
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isascii() and asked.isdigit() and int(asked) > 0:
+        return Console(file=stream, width=int(asked))
+    return Console(file=stream, width=shutil.get_terminal_size().columns if stream.isatty() else _WIDE)
 
 
 def plain(data: Any) -> Any:
