@@ -267,7 +267,10 @@ def fit(
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", metavar="N", rich_help_panel=HOW)] = 0,
     tol: Annotated[
         float,
-        typer.Option(help="Tolerance: the criticality of the solution is to be at most this.", rich_help_panel=BUDGET),
+        typer.Option(
+            help="Tolerance: largest criticality, as a share of the gradient's length at the model without features.",
+            rich_help_panel=BUDGET,
+        ),
     ] = 1e-4,
     max_passes: Annotated[
         float, typer.Option(help="Largest number of passes over the data for one lam.", rich_help_panel=BUDGET)

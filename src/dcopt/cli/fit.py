@@ -90,7 +90,7 @@ def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on
     model = bench.fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
     if bench.data.names is not None:
         model.feature_names_in_ = np.array(bench.data.names, object)
-    tell(terminal, asked, journal, bench, done.seen.passes)
+    tell(terminal, asked, journal, bench, done)
     if done.result.status is not Status.CONVERGED:
         raise NotConverged(f"{done.result.status.name}, {done.result.certificate}")
 

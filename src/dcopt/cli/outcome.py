@@ -11,6 +11,7 @@ import numpy as np
 from ..experiments.fit_report import Story, fit_report
 from ..experiments.report import write as write_page
 from ..learn.files import save_estimator
+from ..learn.task import Done
 from ..status import Status
 from .bench import Bench
 from .coefficients import chosen_features, classes_of, direction, intercepts, table_of
@@ -28,7 +29,7 @@ _RULES = {
 _SHOWN = 20  # features on the screen; all of them are in the report and in --json
 
 
-def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passes: float) -> None:
+def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, done: Done) -> None:
     """Write the model and the report, then say what came out."""
     model, data, classes = bench.model, bench.data, classes_of(bench.model)
     scores = scores_of(model, data, bench.test, journal.tuning)
@@ -50,14 +51,14 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passe
         "model": _written(asked.out, lambda path: save_estimator(path, model, about), failed),
         "report": _written(
             asked.report,
-            lambda path: write_page(fit_report(_story(asked, journal, bench, chosen, summary)), Path(path)),
+            lambda path: write_page(fit_report(_story(asked, journal, bench, done, chosen, summary)), Path(path)),
             failed,
         ),
         "checkpoint": asked.checkpoint,
     }
     result = about | {
         "penalty": asked.penalty, "lam": model.lam_, "status": model.status_, "certificate": certificate,
-        "F": model.objective_, "passes": passes, "steps": model.n_iter_, "solver": model.solver_.method,
+        "F": model.objective_, "passes": done.seen.passes, "steps": model.n_iter_, "solver": model.solver_.method,
         "classes": classes, "features": chosen, "intercept": np.atleast_1d(model.intercept_).tolist(),
         "no_better": bool(verdict), "files": files, "not_written": not_written(asked, journal),
     }  # fmt: skip
@@ -111,8 +112,11 @@ def _cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _story(asked: Asked, journal: Journal, bench: Bench, chosen: list[dict[str, Any]], summary: str) -> Story:
-    model = bench.model
+def _story(
+    asked: Asked, journal: Journal, bench: Bench, done: Done, chosen: list[dict[str, Any]], summary: str
+) -> Story:
+    model, tol = bench.model, done.result.certificate.tol
+    assert tol is not None
     settings = {
         "data": f"{asked.data}, {bench.data.X.shape[0]} × {bench.data.X.shape[1]} ({bench.data.form})",
         "loss": bench.loss,
@@ -121,7 +125,7 @@ def _story(asked: Asked, journal: Journal, bench: Bench, chosen: list[dict[str, 
         "intercept": "yes, not penalised" if asked.intercept else "no",
         "columns": "standardised for the fit" if asked.standardize else "as they are",
         "solver": f"{model.solver_.method}: {model.solver_.reason}",
-        "tol": f"{model.measure} ≤ {asked.tol:g}",
+        "tol": f"{model.measure} ≤ {tol:.3g}: {asked.tol:g} of the gradient's length without features",
         "budget": f"{asked.max_passes:g} passes"
         + (f", {asked.max_seconds:g} s" if asked.max_seconds else "")
         + f"; seed {asked.seed}",
@@ -130,6 +134,6 @@ def _story(asked: Asked, journal: Journal, bench: Bench, chosen: list[dict[str, 
     notices = () if ok else (f"Not converged: {model.certificate_}.",)
     name = Path(asked.data).name
     return Story(
-        f"{asked.penalty} fit of {name}", summary, model.solver_.method, model.measure, asked.tol,
+        f"{asked.penalty} fit of {name}", summary, model.solver_.method, model.measure, tol,
         list(model.trace_), journal.along, table_of(chosen, classes_of(model)), settings, notices,
     )  # fmt: skip
