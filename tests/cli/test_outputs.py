@@ -19,6 +19,7 @@ from dcopt.experiments.panels import Report
 from dcopt.experiments.report import write
 from dcopt.learn.files import load_estimator
 from dcopt.learn.steps import Fit
+from dcopt.store import keeper
 
 KEY = "ssh-ed25519 AAAA stranger"
 
@@ -162,6 +163,22 @@ def test_a_journal_that_cannot_be_saved_does_not_end_the_fit(
     ckpt = str(tmp_path / "run.ckpt")
     code, out, err = here.run("fit", data, "--target", "y", "--folds", "2", "--lams", "4", "--checkpoint", ckpt)
     assert code == 0 and "accuracy" in out and f"{ckpt}.fit could not be saved" in err and "No space left" in err, err
+
+
+def test_a_checkpoint_that_cannot_be_saved_is_said(
+    data: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = keeper.save, iter(range(100))
+
+    def full(*rest: Any) -> None:
+        if next(calls):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(*rest)
+
+    monkeypatch.setattr(keeper, "save", full)
+    words = ("fit", data, "--target", "y", "--lam", "0.1", "--checkpoint", str(tmp_path / "run.ckpt"))
+    code, out, err = here.run(*words)
+    assert code == 0 and "accuracy" in out and "the last save of the checkpoint failed" in err, err
 
 
 def test_a_journal_that_cannot_be_begun_is_refused(

@@ -106,6 +106,8 @@ def _run(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on
         fit.r = with_lam(fit.r, journal.lam)
     with refusing():
         done = fit.run(journal.at, asked.checkpoint, journal.turn, go_on)
+    for note in done.result.notes:
+        terminal.note(note)
     if done.result.status is Status.INTERRUPTED:
         terminal.note(f"interrupted at step {done.seen.steps}")
         raise KeyboardInterrupt
