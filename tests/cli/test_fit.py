@@ -161,6 +161,19 @@ def test_bad_words_are_refused_by_name(tmp_path: Path, here: Here) -> None:
     assert code == 1 and "has no column 'income', which the model was fitted to; did you mean 'incom'?" in err
 
 
+def test_columns_without_names_do_not_stand_for_a_models_unless_asked(tmp_path: Path, here: Here) -> None:
+    model, data = tmp_path / "m.dcm", table(tmp_path / "data.csv")
+    assert here.run("fit", str(data), "--target", "buys", "--lam", "0.1", "--out", str(model))[0] == 0
+    (tmp_path / "d.svm").write_text("1 1:5 3:2\n0 2:1\n", encoding="utf-8")  # three columns, as far as can be seen
+    (tmp_path / "d.csv").write_text("5,0,2,0,0\n0,1,0,0,0\n", encoding="utf-8")
+    for name in ("d.svm", "d.csv"):
+        code, out, err = here.run("predict", str(model), str(tmp_path / name))
+        assert code == 1 and out == "" and "has no names of columns" in err, err
+        assert "fitted to age, income, noise, small, other: --by-position takes" in err
+        code, out, err = here.run("predict", str(model), str(tmp_path / name), "--by-position")
+        assert code == 0 and len(out.splitlines()) == 3, err
+
+
 def test_a_fit_that_ends_early_is_written_and_goes_on_to_the_same_bits(tmp_path: Path, here: Here) -> None:
     """Exit code 2, a model all the same; then resume, against one that was never stopped."""
     how = ("breast_cancer", "--standardize", "--lam", "0.02", "--solver", "dca-page", "--tol", "1e-3")

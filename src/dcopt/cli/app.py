@@ -307,6 +307,12 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="A probability for every class.", rich_help_panel=WHAT)
     ] = False,
+    by_position: Annotated[
+        bool,
+        typer.Option(
+            "--by-position", help="Take the columns in the order of the model's, without names.", rich_help_panel=DATA
+        ),
+    ] = False,
     out: Annotated[
         str | None, typer.Option(help="CSV.", metavar="FILE", show_default="stdout", rich_help_panel=WHERE)
     ] = None,
@@ -322,7 +328,7 @@ def predict(
     """
     from .predict import run
 
-    run(context.obj, model, data, proba, out, force)
+    run(context.obj, model, data, proba, out, force, by_position)
 
 
 @app.command()

@@ -21,16 +21,17 @@ from .tables import Columns, read
 from .terminal import Terminal
 
 
-def run(terminal: Terminal, path: str, source: str, proba: bool, out: str | None, force: bool) -> None:
+def run(
+    terminal: Terminal, path: str, source: str, proba: bool, out: str | None, force: bool, by_position: bool = False
+) -> None:
     """One line a row: the prediction, or a probability for every class."""
     model = load_estimator(path)
     free([out], force)
     extra = peek(path).header["extra"]
     target = extra.get("target") if isinstance(extra, dict) else None
     names = getattr(model, "feature_names_in_", None)
-    columns = Columns(
-        target, names=None if names is None else tuple(map(str, names)), width=int(model.n_features_in_), must=False
-    )
+    names = None if names is None else tuple(map(str, names))
+    columns = Columns(target, names=names, width=int(model.n_features_in_), must=False, by_position=by_position)
     data = read(source, columns)
     if proba and not hasattr(model, "predict_proba"):
         raise BadSettings("proba", True, f"no --proba: {type(model.loss).__name__} has no probabilities")

@@ -37,6 +37,7 @@ class Columns(NamedTuple):
     names: tuple[str, ...] | None = None  # of the features of a model
     width: int | None = None  # and their number
     must: bool = True  # whether there has to be a target
+    by_position: bool = False  # columns without names may stand for those of a model that has names
 
 
 class Data(NamedTuple):
@@ -84,12 +85,16 @@ def _named(name: str, wanted: Columns) -> Data:
 
 def _libsvm(path: str, wanted: Columns) -> Data:
     X, y = load_libsvm(path, n_features=wanted.width)
+    _fits(path, X.shape[1], wanted)
     return Data(X, targets(y.tolist()), None, None, path, "LIBSVM text")
 
 
 def _fits(path: str, width: int, wanted: Columns) -> None:
     if wanted.width is not None and width != wanted.width:
         raise BadFile(path, f"has {width} features, the model was fitted to {wanted.width}")
+    if wanted.names is not None and not wanted.by_position:
+        raise BadFile(path, f"has no names of columns, and the model was fitted to {_list(wanted.names)}: "
+                            "--by-position takes its columns in that order")  # fmt: skip
 
 
 def targets(values: Sequence[Any]) -> NDArray[Any]:
@@ -117,9 +122,9 @@ def _choose(path: str, names: tuple[str, ...] | None, width: int, wanted: Column
     """Positions of the features and of the target."""
     target = None if wanted.target is None else _position(path, "target", wanted.target, names, width, wanted)
     if wanted.must and target is None:
-        shown = "a number from 1 on" if names is None else ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        shown = "a number from 1 on" if names is None else _list(names)
         raise BadSettings("target", None, f"--target, a column of {path}: {shown}")
-    if wanted.names is not None and names is not None:
+    if wanted.names is not None and names is not None and not wanted.by_position:
         at = {name: j for j, name in enumerate(names)}
         for name in wanted.names:
             if name not in at:
@@ -147,6 +152,11 @@ def _position(
         return None  # data to predict need not have a target
     hint = "the file has no names" if names is None else "a column" + _near(said, names)
     raise BadSettings(option, said, f"{hint}; or a number from 1 to {width}")
+
+
+def _list(names: Sequence[str]) -> str:
+    """The first names, for a message."""
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
 
 
 def _near(name: str, names: Sequence[str]) -> str:
