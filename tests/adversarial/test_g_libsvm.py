@@ -258,6 +258,34 @@ def test_g6_an_old_file_stays_and_bad_numbers_are_not_written(file: Path) -> Non
     assert file.read_text() == "1 1:7\n" and [p.name for p in file.parent.iterdir()] == ["file"]
 
 
+MASKED = np.ma.masked_array([[1.0, 2.0]], [[False, True]])
+COO = sp.coo_array((np.array([1.0]), (np.array([0]), np.array([0]))), (1, 2))
+COO.coords[1][0] = -(10**8)
+CSR = sp.csr_array((np.array([1.0]), np.array([0]), np.array([0, 1])), (1, 2))
+CSR.indices[0] = -(10**8)
+NOT_ROWS = {
+    "complex": ([[1 + 2j]], "real numbers, got dtype complex128"),
+    "sparse complex": (sp.csr_array([[1 + 2j, 0]]), "real numbers, got dtype complex128"),
+    "dates": (np.array([["2024-01-01"]], "M8[D]"), "real numbers, got dtype datetime64"),
+    "masked": (MASKED, "masked entries"),
+    "no column": (np.empty((1, 0)), r"at least one row and one column, got shape \(1, 0\)"),
+    "no sparse column": (sp.csr_array((1, 0)), r"at least one row and one column, got shape \(1, 0\)"),
+    "three axes": (np.ones((1, 1, 1)), "expected 2 dimensions"),
+    "ragged": ([[1.0, 2.0], [3.0]], "not a rectangular array"),
+    "words": ([["a"]], "real numbers, got dtype"),
+    "a malformed COO": (COO, r"index of axis 1 -100000000 is not in \[0, 2\)"),
+    "a malformed CSR": (CSR, r"index -100000000 is not in \[0, 2\)"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_ROWS)
+def test_g6_what_the_door_refuses_is_not_written(file: Path, kind: str) -> None:
+    X, reason = NOT_ROWS[kind]
+    with pytest.raises(dcopt.BadInput, match=reason):
+        dcopt.save_libsvm(file, X, [1.0] * (2 if kind == "ragged" else 1))
+    assert not list(file.parent.iterdir())
+
+
 # ------------------------------------------------------------------------------------------ G7: byte ranges
 
 
