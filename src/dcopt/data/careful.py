@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import BadFile
 from .parsed import D_LIMIT, Parsed, too_many
-from .text import BLOCK, Text
+from .text import BLOCK, Progress, Text
 
 _WORD = re.compile(r"[^ \t\n]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -117,9 +117,10 @@ def read(
     n_features: int | None = None,
     query_id: bool = False,
     span: tuple[int, int] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Parsed, tuple[int, int] | None]:
     """The rows, and where the first index beyond n_features is. Without n_features, none is beyond D_LIMIT."""
-    with Text(path, span=span) as text:
+    with Text(path, span=span, progress=progress) as text:
         rows = _Lines(text, n_features, query_id)
         stream = io.TextIOWrapper(io.BufferedReader(text, BLOCK), "latin-1")  # bytes are characters; CR is a line end
         for rows.number, line in enumerate(stream, 1):

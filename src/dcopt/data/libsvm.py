@@ -12,7 +12,7 @@ from ..errors import BadFile, BadSettings, require, require_count
 from . import cache as kept
 from . import careful
 from .parsed import D_LIMIT, Parsed, scaled_rows, too_many
-from .text import BLOCK, Odd, Text
+from .text import BLOCK, Odd, Progress, Text
 
 
 class Loaded(tuple[Any, Any]):
@@ -44,6 +44,7 @@ def load_libsvm(
     query_id: bool = False,
     byte_range: tuple[int, int] | None = None,
     cache: bool = True,
+    progress: Progress | None = None,
 ) -> Loaded:
     """(X, y) from a LIBSVM text file, plain or compressed with bzip2 or gzip: float64 CSR and the labels of the file.
 
@@ -55,7 +56,10 @@ def load_libsvm(
     that begin in these bytes, and needs `n_features`: ranges that touch add up to the whole.
 
     After the first reading the arrays are kept in the cache (the folder DCOPT_CACHE; empty: none) and are mapped into
-    memory, as long as the file's path, size and times stay what they were. `cache=False` reads the text.
+    memory, as long as the file's path, size and times stay what they were. `cache=False` reads the text. `progress` is
+    called while it is read, with the share of the file that is done. Text of more bytes than the environment variable
+    DCOPT_MAX_BYTES says (by default a quarter of the memory; compressed text also 200 times the size of the file) is
+    refused.
     """
     if n_features is not None:
         require_count("n_features", n_features)
@@ -69,28 +73,33 @@ def load_libsvm(
     home = kept.home() if cache and not query_id and byte_range is None else None
     parsed = kept.of_file(home, path)
     if parsed is None:
-        parsed = parse(path, n_features=n_features, query_id=query_id, span=byte_range)
+        parsed = parse(path, n_features=n_features, query_id=query_id, span=byte_range, progress=progress)
         kept.keep_file(home, path, parsed)
     return finish(path, parsed, n_features, drop=extra == "drop", normalize=normalize, part=byte_range)
 
 
 def parse(
-    path: str | Path, *, n_features: int | None = None, query_id: bool = False, span: tuple[int, int] | None = None
+    path: str | Path,
+    *,
+    n_features: int | None = None,
+    query_id: bool = False,
+    span: tuple[int, int] | None = None,
+    progress: Progress | None = None,
 ) -> Parsed:
     """All rows of the file, from whichever reader can take it."""
-    parsed = None if query_id else _fast(path, span)
+    parsed = None if query_id else _fast(path, span, progress)
     if parsed is None:
-        parsed = careful.read(path, n_features=n_features, query_id=query_id, span=span)[0]
+        parsed = careful.read(path, n_features=n_features, query_id=query_id, span=span, progress=progress)[0]
     if not parsed.labels.size and span is None:
         raise BadFile(path, "is empty: there is no row in it")
     return parsed.narrow()
 
 
-def _fast(path: str | Path, span: tuple[int, int] | None) -> Parsed | None:
+def _fast(path: str | Path, span: tuple[int, int] | None, progress: Progress | None) -> Parsed | None:
     """scikit-learn's loop on a file of nothing but numbers; None if it cannot, or is not to be believed."""
     from sklearn.datasets import load_svmlight_file
 
-    with Text(path, plain=True, span=span) as text:
+    with Text(path, plain=True, span=span, progress=progress) as text:
         try:
             X, y = load_svmlight_file(io.BufferedReader(text, BLOCK), zero_based=False)
         except BadFile:
