@@ -74,6 +74,44 @@ Target = Annotated[
 Drop = Annotated[
     list[str] | None, typer.Option(help="A column to leave out; may be repeated.", rich_help_panel=DATA)
 ]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Rows with missing cells: refuse, drop, or mean (fill in the mean of the column).",
+        autocompletion=names.missing,
+        rich_help_panel=DATA,
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A column whose values are levels, though they look like numbers; may be repeated.",
+        metavar="COLUMN",
+        rich_help_panel=DATA,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        help="How decimals are written in CSV: . or ,",
+        metavar="CHARACTER",
+        show_default="by the cells",
+        rich_help_panel=DATA,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of CSV has names.",
+        show_default="by the line",
+        rich_help_panel=DATA,
+    ),
+]
+ZeroBased = Annotated[
+    bool,
+    typer.Option("--zero-based", help="Indices of LIBSVM text start at 0, not at 1.", rich_help_panel=DATA),
+]
 
 
 @app.command()
@@ -140,7 +178,10 @@ def plan(
     context: typer.Context,
     data: Annotated[
         str,
-        typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
+        typer.Argument(
+            help="LIBSVM text, .csv, .parquet, the name of a data set, or - for stdin.",
+            autocompletion=names.datasets,
+        ),
     ],
     eps: Annotated[float, typer.Option(help="The accuracy: E measure(x̂) ≤ eps.", rich_help_panel=PROMISE)],
     measure: Annotated[
@@ -159,6 +200,11 @@ def plan(
     set: Settings = None,
     target: Target = None,
     drop: Drop = None,
+    missing: Missing = "refuse",
+    categorical: Categorical = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    zero_based: ZeroBased = False,
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Scale every row to norm 1.", rich_help_panel=PROBLEM)
     ] = False,
@@ -184,7 +230,10 @@ def plan(
     from .tables import Columns
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
-    wanted = Columns(target, tuple(drop or ()))
+    wanted = Columns(
+        target, tuple(drop or ()), missing=missing, categorical=tuple(categorical or ()), decimal=decimal,
+        header=header, zero_based=zero_based,
+    )  # fmt: skip
     explain(context.obj, data, wanted, loss, penalty, set or [], normalize, compare, decomposition, **asked)
 
 
@@ -193,10 +242,18 @@ def fit(
     context: typer.Context,
     data: Annotated[
         str,
-        typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
+        typer.Argument(
+            help="LIBSVM text, .csv, .parquet, the name of a data set, or - for stdin.",
+            autocompletion=names.datasets,
+        ),
     ],
     target: Target = None,
     drop: Drop = None,
+    missing: Missing = "refuse",
+    categorical: Categorical = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    zero_based: ZeroBased = False,
     standardize: Annotated[
         bool, typer.Option("--standardize", help="Fit columns of deviation 1.", rich_help_panel=DATA)
     ] = False,
@@ -257,7 +314,8 @@ def fit(
     from .journal import Asked
 
     asked = Asked(
-        data=data, target=target, drop=tuple(drop or ()), loss=loss, penalty=penalty, settings=tuple(set or ()),
+        data=data, target=target, drop=tuple(drop or ()), missing=missing, categorical=tuple(categorical or ()),
+        decimal=decimal, header=header, zero_based=zero_based, loss=loss, penalty=penalty, settings=tuple(set or ()),
         lam=lam, select=select, folds=folds, lams=lams, standardize=standardize, intercept=intercept, solver=solver,
         tol=tol, max_passes=max_passes, max_seconds=max_seconds, seed=seed, test=test, checkpoint=checkpoint, out=out,
         report=report,
@@ -313,6 +371,7 @@ def predict(
             "--by-position", help="Take the columns in the order of the model's, without names.", rich_help_panel=DATA
         ),
     ] = False,
+    decimal: Decimal = None,
     out: Annotated[
         str | None, typer.Option(help="CSV.", metavar="FILE", show_default="stdout", rich_help_panel=WHERE)
     ] = None,
@@ -328,7 +387,7 @@ def predict(
     """
     from .predict import run
 
-    run(context.obj, model, data, proba, out, force, by_position)
+    run(context.obj, model, data, proba, out, force, by_position, decimal)
 
 
 @app.command()
@@ -336,6 +395,8 @@ def inspect(
     context: typer.Context,
     file: Annotated[str, typer.Argument(help="A model, a checkpoint, or data.", autocompletion=names.datasets)],
     target: Annotated[str | None, typer.Option(help="The column of the targets (CSV, Parquet).")] = None,
+    decimal: Decimal = None,
+    header: Header = None,
 ) -> None:
     """Say what a file is: shapes, settings, certificate, digest; of data classes and scales.
 
@@ -347,4 +408,4 @@ def inspect(
     """
     from .inspect import run
 
-    run(context.obj, file, target)
+    run(context.obj, file, target, decimal, header)

@@ -21,7 +21,7 @@ from .journal import Asked
 from .plan import number, regularizer_with
 from .progress import EVERY
 from .scaling import Scaling, scaling_of
-from .tables import Columns, Data, read
+from .tables import Data, read
 from .terminal import Terminal
 
 
@@ -46,7 +46,7 @@ class Bench(NamedTuple):
 
 def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     """Read the data, and put the estimator on it that the options describe."""
-    data = read(asked.data, Columns(asked.target, tuple(asked.drop)))
+    data = read(asked.data, asked.columns(), terminal.note)
     assert data.y is not None
     mine = [s for s in asked.settings if s.startswith("loss.")]
     penalty = regularizer_with(asked.penalty, [s for s in asked.settings if s not in mine])

@@ -17,7 +17,7 @@ from ..learn.files import save_estimator
 from ..status import Status
 from .bench import Bench
 from .journal import Asked, Journal
-from .tables import Columns, Data, read
+from .tables import Data, read
 from .terminal import Terminal
 
 _SHOWN = 20  # features on the screen; all of them are in the report and in --json
@@ -29,15 +29,14 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, passe
     score = "R²" if isinstance(model, DCRegressor) else "accuracy"
     scores = {"train": score_of(model, data)}
     if asked.test is not None:
-        names, width = data.names, data.X.shape[1]
-        test = read(asked.test, Columns(asked.target, tuple(asked.drop), names, width))
+        test = read(asked.test, asked.columns(data.fitted), terminal.note)
         scores["test"] = score_of(model, test)
     chosen = _features(bench)
     how = _how(asked, journal)
     about = {
         "data": asked.data, "rows": data.X.shape[0], "target": asked.target, "lam_by": how, "loss": bench.loss,
         "standardized": asked.standardize, "scores": scores, "score": score,
-    }  # fmt: skip
+    } | data.reading  # fmt: skip
     if asked.out is not None:
         save_estimator(asked.out, model, about)
     lines = [f"lam = {model.lam_:.6g} ({how})"] if model.lam_ is not None else []

@@ -54,12 +54,13 @@ def load_libsvm(
     """(X, y) from a LIBSVM text file, plain or compressed with bzip2 or gzip: float64 CSR and the labels of the file.
 
     Indices start at 1; with `zero_based=True` at 0, as scikit-learn writes them; with `zero_based="auto"` at 0 if the
-    file has an index 0 (`.zero_based` of the result), which a sparse file need not have. A malformed file is refused by `BadFile` with line, column and reason. Files often stop before
-    the last feature: give `n_features` when it is known, and the same for training and test. Features beyond it are
-    counted and refused; `extra="drop"` leaves them out and says how many there were (`.dropped` of the result). Without
-    `n_features`, at most 10^8 features are believed. `normalize` scales every row to ‖a_i‖ = 1 (empty rows stay empty).
-    `query_id` reads `qid:` numbers (`.qid` of the result). `byte_range` = (start, stop) reads the lines of a plain file
-    that begin in these bytes, and needs `n_features`: ranges that touch add up to the whole.
+    file has an index 0 (`.zero_based` of the result), which a sparse file need not have. A malformed file is refused by
+    `BadFile` with line, column and reason. Files often stop before the last feature: give `n_features` when it is
+    known, and the same for training and test. Features beyond it are counted and refused; `extra="drop"` leaves them
+    out and says how many there were (`.dropped` of the result). Without `n_features`, at most 10^8 features are
+    believed. `normalize` scales every row to ‖a_i‖ = 1 (empty rows stay empty). `query_id` reads `qid:` numbers (`.qid`
+    of the result). `byte_range` = (start, stop) reads the lines of a plain file that begin in these bytes, and needs
+    `n_features`: ranges that touch add up to the whole.
 
     After the first reading the arrays are kept in the cache (the folder DCOPT_CACHE; empty: none) and are mapped into
     memory, as long as the file's path, size and times stay what they were. `cache=False` reads the text. `progress` is
@@ -155,7 +156,8 @@ def finish(
             line, column = place or (None, None)
             reason = (
                 f"{dropped:,} values have an index beyond n_features = {n_features:,} (the largest is "
-                f"{parsed.largest - parsed.zero_based:,}): pass the n_features of all files, or extra='drop' to leave them out"
+                f"{parsed.largest - parsed.zero_based:,}): pass the n_features of all files, or extra='drop' to leave "
+                "them out"
             )
             raise BadFile(path, reason, line=line, column=column)
         parsed = parsed.within(n_features)
