@@ -28,8 +28,10 @@ def of_table(file: TableFile, target: str | None) -> tuple[dict[str, Any], list[
     known: dict[str, Any] = {"what": f"data: {file.form}", "rows": n, "columns": file.width}
     if isinstance(file, CsvFile):
         known["written with"] = f"{_DELIMITERS[file.delimiter]}, decimal {'comma' if file.decimal == ',' else 'point'}"
-    known["names"] = "none" if names is None else [*names[:10], *(["…"] if len(names) > 10 else [])]
-    features = [c for c in table.columns if at is None or c.place != at + 1]
+    known["names"] = "none" if names is None else [*(name or "–" for name in names[:10]), *(["…"] if len(names) > 10 else [])]
+    index = names is not None and not names[0]  # without a name: a fit leaves it out
+    apart = {0 if at is None else at + 1, int(index)}
+    features = [c for c in table.columns if c.place not in apart]
     absent = np.logical_or.reduce([c.missing for c in features]) if features else np.zeros(n, bool)
     cells = sum(int(c.missing.sum()) for c in features)
     known["missing"] = f"{cells} cells in {int(absent.sum())} of {n} rows" if cells else "none"
@@ -37,7 +39,7 @@ def of_table(file: TableFile, target: str | None) -> tuple[dict[str, Any], list[
         known["targets"] = _targets(table.labels)
     ratio = _ratio(features)
     known["column scales"] = f"differ by a factor of {ratio:.3g}" + (": --standardize" if ratio > _UNEVEN else "")
-    needs = [about["needs"] for about in columns if about["needs"] and about["column"] - 1 != at]
+    needs = [about["needs"] for about in columns if about["needs"] and about["column"] not in apart]
     if cells:
         needs.insert(0, "--missing drop or --missing mean")
     if at is None:
@@ -46,8 +48,9 @@ def of_table(file: TableFile, target: str | None) -> tuple[dict[str, Any], list[
         lines = ", ".join(map(str, file.odd[:5])) + (", …" if len(file.odd) > 5 else "")
         needs.append(f"lines with another number of cells mended ({len(file.odd)}): {lines}")
     known["a fit needs"] = needs or "nothing more"
-    if file.notes:
-        known["notes"] = file.notes
+    notes = [*file.notes, *(["column 1 has no name: a fit takes it for an index and leaves it out"] if index else [])]
+    if notes:
+        known["notes"] = notes
     return known, columns
 
 

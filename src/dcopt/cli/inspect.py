@@ -13,6 +13,7 @@ from ..store import Peek, peek
 from ..store.checked import START
 from ..store.restored import guarded
 from ..store.tensors import read as read_tensors
+from .coding import Coding, from_plain
 from .describe import HEAD, of_rows, of_table, shown
 from .forms import STDIN, form_of, standard_input
 from .names import DATASETS
@@ -81,7 +82,20 @@ def _model(path: str, said: Peek) -> dict[str, Any]:
     }
     if hasattr(model, "classes_"):
         known["classes"] = model.classes_.tolist()
-    return known | {k: v for k, v in header["extra"].items() if v is not None and k not in known}
+    extra = header["extra"]
+    table = extra.get("table")
+    if table is not None:
+        known["columns"] = _coding(from_plain(table))
+    return known | {k: v for k, v in extra.items() if v is not None and k not in known and k != "table"}
+
+
+def _coding(coding: Coding) -> list[str]:
+    """What became of the columns that are not all numbers, and of missing cells."""
+    said = [f"{one.name} (yes/no as 1/0)" for one in coding.columns if one.kind == "yes/no"]
+    for one in coding.columns:
+        if one.kind == "levels":
+            said.append(f"{one.name} (levels {', '.join(one.levels)}; reference {one.levels[0]})")
+    return [*said, f"missing cells: {coding.missing}"]
 
 
 def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
