@@ -403,6 +403,38 @@ def test_small_files_do_not_become_large(tmp_path: Path, monkeypatch: pytest.Mon
         read(long, Columns("y"))
 
 
+def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
+    """Single bytes changed, in the data and in the sizes that the file declares of them."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    words = pyarrow.array(["x", "y", "x", None] * 5).dictionary_encode()
+    days = pyarrow.array([2**31 - 1, 1] * 10, pyarrow.date32())
+    table = {"a": [1.0, None, 3.0, 4.0] * 5, "c": words, "b": [True, False] * 10, "y": [0, 1] * 10, "day": days}
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table(table), path)
+    with pytest.raises(dcopt.BadFile, match="cannot be read as Parquet|is not a number"):
+        read(str(path), Columns("y", missing="drop"))
+    whole, draw = path.read_bytes(), np.random.default_rng(0)
+    read_again = 0
+    for _ in range(300):
+        part = bytearray(whole)
+        part[draw.integers(len(part))] = draw.integers(256)
+        path.write_bytes(part)
+        try:
+            read(str(path), Columns("y", drop=("day",), missing="mean"))
+            read_again += 1
+        except (dcopt.BadFile, dcopt.BadSettings):
+            pass
+    assert 0 < read_again < 300
+
+
+def test_a_long_reading_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dcopt.cli.tables._SILENCE", 0.0)
+    for name, text in (("t.csv", "a,y\n" + "1,0\n2,1\n" * 300_000), ("t.svm", "1 1:1\n" * 300_000)):
+        path = write(tmp_path / name, text)
+        _, notes = heard(path, Columns("y") if name == "t.csv" else Columns())
+        assert len(notes) > 1 and notes[-1] == f"{path}: 100 % read"
+
+
 def test_many_names_take_no_time(tmp_path: Path) -> None:
     """Twenty thousand columns: every look at the names is linear, or this takes minutes."""
     d = 20_000

@@ -28,7 +28,8 @@ def of_table(file: TableFile, target: str | None) -> tuple[dict[str, Any], list[
     known: dict[str, Any] = {"what": f"data: {file.form}", "rows": n, "columns": file.width}
     if isinstance(file, CsvFile):
         known["written with"] = f"{_DELIMITERS[file.delimiter]}, decimal {'comma' if file.decimal == ',' else 'point'}"
-    known["names"] = "none" if names is None else [*(name or "–" for name in names[:10]), *(["…"] if len(names) > 10 else [])]
+    first = [name or "–" for name in (names or ())[:10]]
+    known["names"] = "none" if names is None else [*first, *(["…"] if len(names) > 10 else [])]
     index = names is not None and not names[0]  # without a name: a fit leaves it out
     apart = {0 if at is None else at + 1, int(index)}
     features = [c for c in table.columns if c.place not in apart]

@@ -20,7 +20,7 @@ from .names import DATASETS
 from .tables import Columns, opened, read
 from .terminal import Terminal, plain
 
-_SHOWN = 40  # columns on the screen; all of them are in --json
+_COLUMNS = 40  # of a table on the screen; all of them are in --json
 
 
 def run(
@@ -36,7 +36,7 @@ def run(
     else:
         known, columns = _data(source, target, decimal, header)
     lines = [(key, _text(value)) for key, value in known.items()]
-    below = ["", terminal.table(HEAD, shown(columns, _SHOWN), ("column", "missing"))] if columns else []
+    below = ["", terminal.table(HEAD, shown(columns, _COLUMNS), ("column", "missing"))] if columns else []
     each = {"each column": columns} if columns else {}
     terminal.result({"file": source} | known | each, terminal.table(("", ""), lines, head=False), *below)
 
