@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -222,9 +222,7 @@ def _unusable(table: Table, column: Column, why: str, row: int | None) -> BadFil
 
 def _with_means(table: Table, coding: Coding) -> Coding:
     X = np.concatenate([one.of(table, c) for one, c in zip(coding.columns, table.columns, strict=True)], axis=1)
-    absent = np.isnan(X)
-    means = np.where(absent, 0.0, X).sum(axis=0) / (~absent).sum(axis=0)
-    return Coding(coding.columns, coding.missing, tuple(means.tolist()), coding.header)
+    return replace(coding, means=tuple(np.nanmean(X, axis=0).tolist()))  # no column has missing cells only
 
 
 def _missing(table: Table, how: str, fitting: bool) -> BadFile:
