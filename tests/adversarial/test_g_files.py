@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 import dcopt
 from dcopt import BadFile
+from dcopt.data import bounds
 from dcopt.data.text import MAX_LINE, Text
 
 PLAIN = b"".join(b"%d 1:%d 3:0.25\n" % ((-1) ** i, i) for i in range(2000))
@@ -93,6 +95,38 @@ def test_g3_a_long_line_within_the_bound_is_read(file: Path) -> None:
     file.write_bytes(b"1 " + b" ".join(b"%d:0.5" % j for j in range(1, d + 1)) + b"\n-1 2:1\n")
     X, _ = dcopt.load_libsvm(file, cache=False)
     assert X.shape == (2, d) and X.nnz == d + 1
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("line", [b"1 1:1\n", b"\n", b"# note\n"])
+def test_g3_a_file_that_unpacks_to_far_more_is_refused(file: Path, pack, line: bytes, monkeypatch) -> None:
+    """The ratio counts from 64 MB on; the test puts this bound at a megabyte."""
+    monkeypatch.setattr(bounds, "_FREE", 2**20)
+    file.write_bytes(pack(line * (2**22 // len(line))))
+    assert 200 * file.stat().st_size < 2**22
+    assert re.match(r"its text has more than 1,[0-9,]+ bytes: set DCOPT_MAX_BYTES", refused(file).reason)
+    monkeypatch.setenv("DCOPT_MAX_BYTES", "1e9")
+    assert line != b"1 1:1\n" or dcopt.load_libsvm(file, cache=False)[0].nnz == 2**22 // 6
+
+
+def test_g3_the_limit_is_of_the_text_and_has_a_name(file: Path, monkeypatch) -> None:
+    file.write_bytes(b"1 1:1\n" * 1000)
+    monkeypatch.setenv("DCOPT_MAX_BYTES", "5999")
+    assert "its text has more than 5,999 bytes" in refused(file).reason
+    monkeypatch.setenv("DCOPT_MAX_BYTES", "6e3")
+    assert dcopt.load_libsvm(file, cache=False)[0].nnz == 1000
+    for bad in ("much", "0", "-5", "nan", "1e999"):
+        monkeypatch.setenv("DCOPT_MAX_BYTES", bad)
+        with pytest.raises(dcopt.BadSettings, match="a number of bytes"):
+            dcopt.load_libsvm(file, cache=False)
+
+
+def test_reading_tells_how_far_it_is(file: Path) -> None:
+    for text in (b"1 1:1\n" * 500_000, b"# odd\n" + b"1 1:1\n" * 500_000):
+        shares: list[float] = []
+        file.write_bytes(text)
+        dcopt.load_libsvm(file, cache=False, progress=shares.append)
+        assert len(shares) >= 3 and sorted(shares)[-1] == shares[-1] == 1.0
 
 
 # ----------------------------------------------------------------------------- G4: the file, not its content

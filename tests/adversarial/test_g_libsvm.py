@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import dcopt
 from dcopt import BadFile, BadSettings
 
 BEYOND = "d would be {}; pass n_features (at most 100,000,000 are taken without)"
+ZERO = "the index is 0: indices start at 1, unless zero_based (--zero-based) says otherwise"
 LONG = b"1" + b"0" * 30
 
 # ---------------------------------------------------------------------------------------------- G1: bad lines
@@ -51,8 +53,8 @@ BAD: list[tuple[bytes, int, str]] = [  # the line, the column, the reason
     (b"1_0 1:1", 1, "the label '1_0' is not a number"),
     (b'"1" 1:1', 1, "the label '\"1\"' is not a number"),
     # indices
-    (b"1 0:2", 3, "the index is 0: indices start at 1"),
-    (b"1 00:2", 3, "the index is 0: indices start at 1"),
+    (b"1 0:2", 3, ZERO),
+    (b"1 00:2", 3, ZERO),
     (b"1 -1:2", 3, "the index '-1' is negative"),
     (b"1 -0:2", 3, "the index '-0' is negative"),
     (b"1 3:1 2:1", 7, "the index 2 comes after 3: indices must increase"),
@@ -223,6 +225,33 @@ def test_options_are_refused_by_name(file: Path, options: dict) -> None:
         dcopt.load_libsvm(file, **options)
 
 
+# ------------------------------------------------------------------------------------ indices from 0
+
+
+@pytest.mark.parametrize("head", [b"", b"# odd\n"])  # the compiled reader and the careful one
+def test_indices_from_0_are_never_taken_for_indices_from_1(file: Path, head: bytes, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("DCOPT_CACHE", str(tmp_path / "cache"))
+    zero, one = head + b"1 0:5 2:7\n-1 1:1\n", head + b"1 1:5 3:7\n-1 2:1\n"
+    file.write_bytes(zero)
+    time.sleep(0.03)
+    assert refused(file).reason == ZERO
+    for how in (True, "auto", True):
+        got = dcopt.load_libsvm(file, zero_based=how)
+        assert got.zero_based and got[0].toarray().tolist() == [[5, 0, 7], [0, 1, 0]]
+    assert copy.copy(got).zero_based
+    error = pytest.raises(BadFile, dcopt.load_libsvm, file, n_features=2, zero_based=True).value
+    assert (error.line, error.column) == (1 + bool(head), 7) and "(the largest is 2)" in error.reason
+    file.write_bytes(one)
+    time.sleep(0.03)
+    for _ in range(2):
+        got = dcopt.load_libsvm(file, zero_based="auto")
+        assert not got.zero_based and got[0].toarray().tolist() == [[5, 0, 7], [0, 1, 0]]
+        assert dcopt.load_libsvm(file, zero_based=True)[0].toarray().tolist() == [[0, 5, 0, 7], [0, 0, 1, 0]]
+        assert dcopt.load_libsvm(file)[0].toarray().tolist() == [[5, 0, 7], [0, 1, 0]]
+    with pytest.raises(BadSettings, match="zero_based"):
+        dcopt.load_libsvm(file, zero_based="maybe")
+
+
 # ------------------------------------------------------------------------------------ G6: write, then read
 
 REAL = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, -0.0, 5e-324, -1.7976931348623157e308])
@@ -256,6 +285,34 @@ def test_g6_an_old_file_stays_and_bad_numbers_are_not_written(file: Path) -> Non
         with pytest.raises(dcopt.BadInput):
             dcopt.save_libsvm(file, X, y, force=True)
     assert file.read_text() == "1 1:7\n" and [p.name for p in file.parent.iterdir()] == ["file"]
+
+
+MASKED = np.ma.masked_array([[1.0, 2.0]], [[False, True]])
+COO = sp.coo_array((np.array([1.0]), (np.array([0]), np.array([0]))), (1, 2))
+COO.coords[1][0] = -(10**8)
+CSR = sp.csr_array((np.array([1.0]), np.array([0]), np.array([0, 1])), (1, 2))
+CSR.indices[0] = -(10**8)
+NOT_ROWS = {
+    "complex": ([[1 + 2j]], "real numbers, got dtype complex128"),
+    "sparse complex": (sp.csr_array([[1 + 2j, 0]]), "real numbers, got dtype complex128"),
+    "dates": (np.array([["2024-01-01"]], "M8[D]"), "real numbers, got dtype datetime64"),
+    "masked": (MASKED, "masked entries"),
+    "no column": (np.empty((1, 0)), r"at least one row and one column, got shape \(1, 0\)"),
+    "no sparse column": (sp.csr_array((1, 0)), r"at least one row and one column, got shape \(1, 0\)"),
+    "three axes": (np.ones((1, 1, 1)), "expected 2 dimensions"),
+    "ragged": ([[1.0, 2.0], [3.0]], "not a rectangular array"),
+    "words": ([["a"]], "real numbers, got dtype"),
+    "a malformed COO": (COO, r"index of axis 1 -100000000 is not in \[0, 2\)"),
+    "a malformed CSR": (CSR, r"index -100000000 is not in \[0, 2\)"),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_ROWS)
+def test_g6_what_the_door_refuses_is_not_written(file: Path, kind: str) -> None:
+    X, reason = NOT_ROWS[kind]
+    with pytest.raises(dcopt.BadInput, match=reason):
+        dcopt.save_libsvm(file, X, [1.0] * (2 if kind == "ragged" else 1))
+    assert not list(file.parent.iterdir())
 
 
 # ------------------------------------------------------------------------------------------ G7: byte ranges

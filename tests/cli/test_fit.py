@@ -111,18 +111,18 @@ def test_parquet_is_read_as_csv_is(tmp_path: Path) -> None:
     assert np.array_equal(again.X, same.X) and np.array_equal(again.y, same.y) and again.names == same.names
     bad = pyarrow.table({"a": [1.0, None], "y": [0, 1]})
     pyarrow.parquet.write_table(bad, tmp_path / "bad.parquet")
-    with pytest.raises(dcopt.BadFile, match="row 2, a: None is not a number"):
+    with pytest.raises(dcopt.BadFile, match="row 2, column 1: a: the cell is missing; --missing drop"):
         read(str(tmp_path / "bad.parquet"), Columns("y"))
 
 
 BAD = {
     "a word": ("a,b,y\n1,2,0\n1,x,1\n", "line 3, column 2: b: 'x' is not a number"),
-    "nothing": ("a,b,y\n1,,0\n", "line 2, column 2: b: the cell is empty"),
-    "nan": ("a,b,y\n1,2,0\nnan,2,1\n", "line 3, column 1: a: 'nan' is not a number"),
+    "nothing": ("a,b,y\n1,,0\n1,2,1\n", "line 2, column 2: b: the cell is missing; --missing drop leaves"),
+    "nan": ("a,b,y\n1,2,0\nnan,2,1\n", "line 3, column 1: a: the cell is missing; --missing drop leaves"),
     "underscore": ("a,b,y\n1_0,2,0\n", "line 2, column 1"),
     "too few": ("a,b,y\n1,2\n", "line 2: 2 cells, where the first line has 3"),
     "twice": ("a,a,y\n1,2,3\n", "line 1, column 2: two columns are called 'a'"),
-    "no target": ("a,b,y\n1,2,\n", "line 2, column 3: the target is empty"),
+    "no target": ("a,b,y\n1,2,\n", "line 2, column 3: the target is missing; --missing drop leaves"),
     "no rows": ("a,b,y\n", "has no rows"),
     "empty": ("", "is empty"),
     "a quote": ('a,b,y\n1,"2,3\n', "cannot be read as CSV"),
@@ -160,6 +160,19 @@ def test_bad_words_are_refused_by_name(tmp_path: Path, here: Here) -> None:
     (tmp_path / "less.csv").write_text("age,incom,noise,small\n1,2,3,4\n", encoding="utf-8")
     code, _, err = here.run("predict", str(model), str(tmp_path / "less.csv"))
     assert code == 1 and "has no column 'income', which the model was fitted to; did you mean 'incom'?" in err
+
+
+def test_columns_without_names_do_not_stand_for_a_models_unless_asked(tmp_path: Path, here: Here) -> None:
+    model, data = tmp_path / "m.dcm", table(tmp_path / "data.csv")
+    assert here.run("fit", str(data), "--target", "buys", "--lam", "0.1", "--out", str(model))[0] == 0
+    (tmp_path / "d.svm").write_text("1 1:5 3:2\n0 2:1\n", encoding="utf-8")  # three columns, as far as can be seen
+    (tmp_path / "d.csv").write_text("5,0,2,0,0\n0,1,0,0,0\n", encoding="utf-8")
+    for name in ("d.svm", "d.csv"):
+        code, out, err = here.run("predict", str(model), str(tmp_path / name))
+        assert code == 1 and out == "" and "has no names of columns" in err, err
+        assert "fitted to age, income, noise, small, other: --by-position takes" in err
+        code, out, err = here.run("predict", str(model), str(tmp_path / name), "--by-position")
+        assert code == 0 and len(out.splitlines()) == 3, err
 
 
 def test_a_fit_that_ends_early_is_written_and_goes_on_to_the_same_bits(tmp_path: Path, here: Here) -> None:
@@ -315,11 +328,11 @@ def test_targets_that_python_would_take_for_numbers_are_words(tmp_path: Path) ->
     assert data.y is not None and data.y.tolist() == ["1_0", "1_1", "1_0"] and not data.real
 
 
-@pytest.mark.parametrize("cell", ["nan", "NaN", "-inf", "Infinity"])
-def test_a_target_that_is_no_number_has_a_place(tmp_path: Path, cell: str) -> None:
+@pytest.mark.parametrize("cell, said", [("nan", "missing"), ("NaN", "missing"), ("-inf", "-inf"), ("Infinity",) * 2])
+def test_a_target_that_is_no_number_has_a_place(tmp_path: Path, cell: str, said: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"a,y\n1,2.5\n2,{cell}\n", encoding="utf-8")
-    with pytest.raises(dcopt.errors.BadFile, match=f"line 3, column 2: the target is {cell}"):
+    with pytest.raises(dcopt.errors.BadFile, match=f"line 3, column 2: the target is {said}"):
         read(str(path), Columns("y"))
 
 

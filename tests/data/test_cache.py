@@ -166,6 +166,52 @@ def test_an_entry_with_right_sums_and_a_wrong_matrix_is_ignored(file: Path, cach
         assert same(first, dcopt.load_libsvm(file))
 
 
+WRONG = {  # a change that keeps the checksums right: the array, where, and what is written there
+    "a repeated index": ("indices", 1, 0),
+    "an index that falls": ("indices", 7, -3),
+    "a value that is none": ("data", 5, np.nan),
+    "an infinite value": ("data", 5, np.inf),
+    "a label that is none": ("labels", 3, np.nan),
+    "an indptr that falls": ("indptr", 2, 0),
+}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_an_entry_that_nobody_would_have_written_is_ignored(file: Path, cache: Path, how: str, monkeypatch) -> None:
+    import zlib
+
+    from dcopt.data import cache as module
+
+    monkeypatch.setattr(module, "_BLOCK", 4)  # many blocks
+    first = dcopt.load_libsvm(file)
+    assert mapped(dcopt.load_libsvm(file)[1])
+    part, place, value = WRONG[how]
+    (name,) = entries(cache)
+    array = np.load(cache / name / f"{part}.npy")
+    array[place] = value
+    np.save(cache / name / f"{part}.npy", array)
+    sums = json.loads((cache / name / "entry.json").read_text())["crc32"]
+    retell(cache / name, crc32=sums | {part: zlib.crc32(array.tobytes())})
+    again = dcopt.load_libsvm(file)
+    assert same(first, again) and not mapped(again[1])
+
+
+@pytest.mark.parametrize("part", ["entry.json", "data.npy", "labels.npy"])
+def test_an_entry_of_another_user_is_ignored(file: Path, cache: Path, part: str, monkeypatch) -> None:
+    first, real = dcopt.load_libsvm(file), os.fstat
+    (foreign,) = cache.rglob(part)
+    number = foreign.stat().st_ino
+
+    def fstat(handle: int) -> os.stat_result:
+        """That of a file whose owner is somebody else."""
+        status = real(handle)
+        return status if status.st_ino != number else os.stat_result((*status[:4], os.getuid() + 1, *status[5:]))
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    again = dcopt.load_libsvm(file)
+    assert same(first, again) and not mapped(again[1])
+
+
 def test_a_file_in_place_of_the_entry_is_no_harm(file: Path, cache: Path) -> None:
     first = dcopt.load_libsvm(file)
     (name,) = entries(cache)

@@ -142,6 +142,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.send_header("Content-Length", "1000")
             self.end_headers()
             self.wfile.write(bz2.compress(TEXT))
+        elif self.path.startswith("/slow"):
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            while not self.server.done.wait(0.05):  # type: ignore[attr-defined]
+                self.wfile.write(b"1")
         elif self.path.startswith("/silent"):
             self.server.done.wait(30)  # type: ignore[attr-defined]
         else:
@@ -231,6 +237,28 @@ def test_a_page_or_a_flood_in_place_of_the_file_is_refused(folder: Path, server)
     with pytest.raises(CannotFetch, match="404"):
         load_dataset("tiny")
     assert not list((folder.parent / "cache" / "files").glob(".new-*"))
+
+
+def test_a_download_that_never_ends_is_given_up(folder: Path, server, monkeypatch) -> None:
+    monkeypatch.setattr(fetch, "_PATIENCE", 0.5)
+    monkeypatch.setenv("DCOPT_MIRROR", f"http://127.0.0.1:{server.server_port}/slow")
+    with pytest.raises(CannotFetch, match="the answer was not complete after"):
+        load_dataset("tiny")
+    server.done.set()
+    for thread in threading.enumerate():
+        if thread.name == "dcopt-download":
+            thread.join(5)
+    assert not list((folder.parent / "cache").rglob(".new-*"))
+
+
+def test_what_a_killed_download_left_is_swept_away(folder: Path, server) -> None:
+    files = folder.parent / "cache" / "files"
+    files.mkdir(parents=True)
+    for name, age in ((".new-old", 7200), (".new-young", 10)):
+        (files / name).write_bytes(b"half")
+        os.utime(files / name, (time.time() - age, time.time() - age))
+    whole(load_dataset("tiny"))
+    assert sorted(path.name for path in files.iterdir()) == [".new-young", "tiny.bz2"]
 
 
 @pytest.mark.parametrize("how", ["cut", "silent", "nobody", "nowhere", "no scheme"])

@@ -53,6 +53,22 @@ def test_the_fit_that_is_shown_is_what_comes_out(tmp_path: Path) -> None:
         np.testing.assert_allclose([float(v) for v in line.split(",")], [float(v) for v in row.split(",")], rtol=1e-6)
 
 
+def test_the_messy_table_that_is_shown_is_read_as_shown(tmp_path: Path) -> None:
+    """What inspect and predict say on stdout, and what the fit says of the columns on stderr."""
+    (tmp_path / "flats.csv").write_text(blocks("docs/fit.md", "csv")[0], encoding="utf-8")
+    new = "kind,balcony,area,price\nvilla,no,110.5,390\nflat,,60,150\n"
+    (tmp_path / "new.csv").write_text(new, encoding="utf-8")
+    steps = re.split(r"^\$ dcopt ", blocks("docs/fit.md", "console")[0], flags=re.M)[1:]
+    assert [step.split()[0] for step in steps] == ["inspect", "fit", "predict"]
+    for step in steps:
+        line, _, shown = step.partition("\n")
+        words = [sys.executable, "-m", "dcopt.cli", *line.split()]
+        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+        assert run.returncode == 0, run.stderr
+        assert (run.stderr if words[3] == "fit" else run.stdout).split() == shown.split()
+    assert new.split()[1] in (text := (ROOT / "docs/fit.md").read_text(encoding="utf-8")) and new.split()[2] in text
+
+
 def test_the_readme_lists_every_method() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `([a-z-]+)` \|", text, re.M)) >= set(dcopt.METHODS)

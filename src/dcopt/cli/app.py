@@ -73,6 +73,44 @@ Target = Annotated[
     typer.Option(help="Column to predict (CSV, Parquet): its name, or its number from 1 on.", rich_help_panel=DATA),
 ]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. May be repeated.", rich_help_panel=DATA)]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Rows with missing cells: refuse, drop, or mean (fill in the mean of the column).",
+        autocompletion=names.missing,
+        rich_help_panel=DATA,
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A column whose values are levels, though they look like numbers; may be repeated.",
+        metavar="COLUMN",
+        rich_help_panel=DATA,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        help="Decimal sign of CSV cells, a point or a comma.",
+        metavar="CHARACTER",
+        show_default="by the cells",
+        rich_help_panel=DATA,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of CSV has names.",
+        show_default="by the line",
+        rich_help_panel=DATA,
+    ),
+]
+ZeroBased = Annotated[
+    bool,
+    typer.Option("--zero-based", help="Indices of LIBSVM text start at 0, not at 1.", rich_help_panel=DATA),
+]
 
 
 @app.command()
@@ -146,7 +184,10 @@ def plan(
     context: typer.Context,
     data: Annotated[
         str,
-        typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
+        typer.Argument(
+            help="LIBSVM text, .csv, .parquet, the name of a data set, or - for stdin.",
+            autocompletion=names.datasets,
+        ),
     ],
     eps: Annotated[float, typer.Option(help="Accuracy to plan for: E measure(x̂) ≤ eps.", rich_help_panel=PROMISE)],
     measure: Annotated[
@@ -174,6 +215,11 @@ def plan(
     set: Settings = None,
     target: Target = None,
     drop: Drop = None,
+    missing: Missing = "refuse",
+    categorical: Categorical = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    zero_based: ZeroBased = False,
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Scale every row to norm 1.", rich_help_panel=PROBLEM)
     ] = False,
@@ -199,7 +245,10 @@ def plan(
     from .tables import Columns
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
-    wanted = Columns(target, tuple(drop or ()))
+    wanted = Columns(
+        target, tuple(drop or ()), missing=missing, categorical=tuple(categorical or ()), decimal=decimal,
+        header=header, zero_based=zero_based,
+    )  # fmt: skip
     explain(context.obj, data, wanted, loss, penalty, set or [], normalize, compare, decomposition, **asked)
 
 
@@ -208,10 +257,18 @@ def fit(
     context: typer.Context,
     data: Annotated[
         str,
-        typer.Argument(help="LIBSVM text, .csv, .parquet, or the name of a data set.", autocompletion=names.datasets),
+        typer.Argument(
+            help="LIBSVM text, .csv, .parquet, the name of a data set, or - for stdin.",
+            autocompletion=names.datasets,
+        ),
     ],
     target: Target = None,
     drop: Drop = None,
+    missing: Missing = "refuse",
+    categorical: Categorical = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    zero_based: ZeroBased = False,
     standardize: Annotated[
         bool,
         typer.Option(
@@ -304,7 +361,8 @@ def fit(
     from .journal import Asked
 
     asked = Asked(
-        data=data, target=target, drop=tuple(drop or ()), loss=loss, penalty=penalty, settings=tuple(set or ()),
+        data=data, target=target, drop=tuple(drop or ()), missing=missing, categorical=tuple(categorical or ()),
+        decimal=decimal, header=header, zero_based=zero_based, loss=loss, penalty=penalty, settings=tuple(set or ()),
         lam=lam, rule=rule, folds=folds, lams=lams, standardize=standardize, intercept=intercept, solver=solver,
         tol=tol, max_passes=max_passes, max_seconds=max_seconds, seed=seed, test=test, checkpoint=checkpoint, out=out,
         report=report,
@@ -357,6 +415,13 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Give a probability for every class.", rich_help_panel=WHERE)
     ] = False,
+    by_position: Annotated[
+        bool,
+        typer.Option(
+            "--by-position", help="Take the columns in the order of the model's, without names.", rich_help_panel=DATA
+        ),
+    ] = False,
+    decimal: Decimal = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -375,7 +440,7 @@ def predict(
     """
     from .predict import run
 
-    run(context.obj, model, data, proba, out, force)
+    run(context.obj, model, data, proba, out, force, by_position, decimal)
 
 
 @app.command()
@@ -385,6 +450,8 @@ def inspect(
         str, typer.Argument(help="Model, checkpoint, journal of a fit, or data.", autocompletion=names.datasets)
     ],
     target: Annotated[str | None, typer.Option(help="Column of the targets (CSV, Parquet).")] = None,
+    decimal: Decimal = None,
+    header: Header = None,
 ) -> None:
     """Describe a file: shapes, settings, coefficients, certificate and digest; of data, classes and scales.
 
@@ -396,4 +463,4 @@ def inspect(
     """
     from .inspect import run
 
-    run(context.obj, file, target)
+    run(context.obj, file, target, decimal, header)

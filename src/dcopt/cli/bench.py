@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from .journal import Asked
 from .plan import number, regularizer_with
 from .progress import EVERY
 from .scaling import Scaling, scaling_of
-from .tables import Columns, Data, read
+from .tables import Data, read
 from .terminal import Terminal
 
 _UNEVEN = 100.0  # ratio of the largest standard deviation of a column to the least: one lam hardly serves both
@@ -49,7 +49,7 @@ class Bench(NamedTuple):
 
 def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     """Read the data, and put the estimator on it that the options describe."""
-    data = read(asked.data, Columns(asked.target, tuple(asked.drop)))
+    data = read(asked.data, asked.columns(), terminal.note)
     assert data.y is not None
     mine = [s for s in asked.settings if s.startswith("loss.")]
     penalty = regularizer_with(asked.penalty, [s for s in asked.settings if s not in mine])
@@ -72,7 +72,7 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     with refusing():
         scaling = scaling_of(data.X, asked.intercept) if asked.standardize else None
         fit = Fit(model, data.X if scaling is None else scaling.of(data.X), y)
-    test = None if asked.test is None else _test(asked.test, asked, data, real)
+    test = None if asked.test is None else _test(asked.test, asked, data, real, terminal.note)
     if not real and fit.task.loss.labels == "class":
         name = "softmax"
     bench = Bench(data._replace(y=y), fit, scaling, name, model, test)
@@ -90,10 +90,10 @@ def _uneven(X: Any) -> float:
     return float(deviations.max() / deviations.min()) if deviations.size else 1.0
 
 
-def _test(path: str, asked: Asked, data: Data, real: bool) -> Data:
+def _test(path: str, asked: Asked, data: Data, real: bool, note: Callable[[str], object]) -> Data:
     """The rows of --test, with the columns and the classes of the training data."""
     try:
-        test = read(path, Columns(asked.target, tuple(asked.drop), data.names, data.X.shape[1]))
+        test = read(path, asked.columns(data.fitted), note)
     except BadSettings as why:
         raise BadFile(path, str(why)) from None
     assert test.y is not None and data.y is not None

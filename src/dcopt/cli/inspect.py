@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from ..learn.files import load_estimator
-from ..learn.say import column_squares
 from ..store import Peek, peek
 from ..store.checked import START
 from ..store.restored import guarded
 from ..store.tensors import read as read_tensors
+from .coding import Coding, from_plain
 from .coefficients import chosen_features, classes_of
+from .describe import HEAD, of_rows, of_table, shown
+from .forms import STDIN, form_of, standard_input
 from .names import DATASETS
-from .tables import Columns, read
+from .tables import Columns, opened, read
 from .terminal import Terminal, plain
 
 _SHOWN = 30  # entries of a dictionary on the screen; all of them are in --json
+_COLUMNS = 40  # of a table on the screen; all of them are in --json
 
 
-def run(terminal: Terminal, source: str, target: str | None) -> None:
+def run(
+    terminal: Terminal, source: str, target: str | None, decimal: str | None = None, header: bool | None = None
+) -> None:
     """A model, a checkpoint, the journal of a fit, or data."""
+    columns: list[dict[str, Any]] = []
     if source not in DATASETS and _ours(source):
         said = peek(source)
         of = _checkpoint if said.kind == "checkpoint" else _model
         known = guarded(source, lambda: of(source, said))
         known |= {"dcopt": said.version, "format": said.format, "sha256": _digest(source)}
     else:
-        known = _data(source, target)
-    shown = [(key, _text(value)) for key, value in known.items()]
-    terminal.result({"file": source} | known, terminal.table(("", ""), shown, head=False))
+        known, columns = _data(source, target, decimal, header)
+    lines = [(key, _text(value)) for key, value in known.items()]
+    below = ["", terminal.table(HEAD, shown(columns, _COLUMNS), ("column", "missing"))] if columns else []
+    each = {"each column": columns} if columns else {}
+    terminal.result({"file": source} | known | each, terminal.table(("", ""), lines, head=False), *below)
 
 
 def _ours(path: str) -> bool:
@@ -76,7 +85,20 @@ def _model(path: str, said: Peek) -> dict[str, Any]:
     if hasattr(model, "classes_"):
         known["classes"] = classes_of(model)
     known = {k: v for k, v in known.items() if v not in ({}, None)}
-    return known | {k: v for k, v in header["extra"].items() if v is not None and k not in known}
+    extra = header["extra"]
+    table = extra.get("table")
+    if table is not None:
+        known["columns"] = _coding(from_plain(table))
+    return known | {k: v for k, v in extra.items() if v is not None and k not in known and k != "table"}
+
+
+def _coding(coding: Coding) -> list[str]:
+    """What became of the columns that are not all numbers, and of missing cells."""
+    said = [f"{one.name} (yes/no as 1/0)" for one in coding.columns if one.kind == "yes/no"]
+    for one in coding.columns:
+        if one.kind == "levels":
+            said.append(f"{one.name} (levels {', '.join(one.levels)}; reference {one.levels[0]})")
+    return [*said, f"missing cells: {coding.missing}"]
 
 
 def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
@@ -99,34 +121,17 @@ def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
     return {k: v for k, v in known.items() if v is not None}
 
 
-def _data(source: str, target: str | None) -> dict[str, Any]:
-    data = read(source, Columns(target, must=False))
-    n, d = data.X.shape
-    sparse = hasattr(data.X, "tocsr")
-    nnz = int(data.X.nnz) if sparse else int(np.count_nonzero(data.X))
-    known: dict[str, Any] = {
-        "what": f"data: {data.form}", "rows": n, "columns": d, "non-zeros": f"{nnz} ({nnz / (n * d):.3g} of all)",
-        "stored": "sparse" if sparse else "dense",
-    }  # fmt: skip
-    if data.names is not None:
-        known["names"] = [*data.names[:10], *(["…"] if d > 10 else [])]
-    if data.y is not None and data.real:
-        known["targets"] = f"numbers from {data.y.min():g} to {data.y.max():g}"
-    elif data.y is not None:
-        labels, counts = np.unique(data.y, return_counts=True)
-        shown = ", ".join(f"{label}: {count}" for label, count in list(zip(labels, counts, strict=True))[:10])
-        known["targets"] = f"{len(labels)} classes ({shown}{', …' if len(labels) > 10 else ''})"
-    size = np.sqrt(_squares(data.X) / n)
-    used = size[size > 0.0]
-    ratio = float(used.max() / used.min()) if used.size else 1.0
-    known["column scales"] = f"differ by a factor of {ratio:.3g}"
-    if used.size < d:
-        known["empty columns"] = d - int(used.size)
-    return known
-
-
-def _squares(X: Any) -> Any:
-    return column_squares(X.tocsr()) if hasattr(X, "tocsr") else np.einsum("ij,ij->j", X, X)
+def _data(
+    source: str, target: str | None, decimal: str | None, header: bool | None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What is known of the data, and, of a table, what is known of each column."""
+    with ExitStack() as stack:
+        path = stack.enter_context(standard_input()) if source == STDIN else source
+        form = None if source in DATASETS else form_of(path)
+        wanted = Columns(target, must=False, decimal=decimal, header=header)
+        if form in (None, "LIBSVM text"):
+            return of_rows(read(path, wanted)), []
+        return of_table(opened(stack, path, form, wanted, skip_odd=True), target)
 
 
 def _text(value: Any) -> str:

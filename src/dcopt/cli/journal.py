@@ -20,6 +20,7 @@ from ..store import load_model, save_model
 from ..store.restored import guarded
 from ..watch import Record
 from .outputs import beside
+from .wanted import Columns, Fitted
 
 _SAID = (("what", "str"), ("rule", "str"), ("lam", "float"))  # of an Along
 _LINES = ("lams", "middle", "low", "high", "nnz")  # of an Along
@@ -32,6 +33,11 @@ class Asked:
     data: str
     target: str | None = None
     drop: Sequence[str] = ()
+    missing: str = "refuse"
+    categorical: Sequence[str] = ()
+    decimal: str | None = None
+    header: bool | None = None
+    zero_based: bool = False
     loss: str | None = None
     penalty: str = "scad"
     settings: Sequence[str] = ()
@@ -50,6 +56,13 @@ class Asked:
     checkpoint: str | None = None
     out: str | None = None
     report: str | None = None
+
+    def columns(self, fitted: Fitted | None = None) -> Columns:
+        """How the data are read; `fitted`: those that came before them."""
+        return Columns(
+            self.target, tuple(self.drop), missing=self.missing, categorical=tuple(self.categorical),
+            decimal=self.decimal, header=self.header, zero_based=self.zero_based, fitted=fitted,
+        )  # fmt: skip
 
 
 @dataclass

@@ -38,7 +38,7 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, done:
     about = {
         "data": asked.data, "rows": data.X.shape[0], "target": asked.target, "lam_by": how, "loss": bench.loss,
         "standardized": asked.standardize, **scores.plain,
-    }  # fmt: skip
+    } | data.reading  # fmt: skip
     certificate, units = str(model.certificate_), "; of the standardised columns" if asked.standardize else ""
     lines = [f"lam = {model.lam_:.6g} ({how})"] if model.lam_ is not None else []
     lines += [f"{model.status_}: {certificate.split('; ' + model.status_)[0]}{units}"]

@@ -30,7 +30,7 @@ def explain(
     **asked: Any,
 ) -> None:
     """The plan as prose, with the comparison of all methods behind it if asked; as JSON, its numbers."""
-    found, r = read(data, wanted), regularizer_with(penalty, settings)
+    found, r = read(data, wanted, terminal.note), regularizer_with(penalty, settings)
     X = scaled_rows(found.X) if normalize else found.X
     chosen = plan(erm(X, found.y, loss, r, decomposition=decomposition), **asked)
     table = chosen.compare() if compare else None

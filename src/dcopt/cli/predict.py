@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,36 +12,47 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadSettings
+from ..errors import BadModel, BadSettings
 from ..learn.files import load_estimator
 from ..store import peek
 from ..store.atomic import write
+from .coding import from_plain
 from .outputs import distinct, free
 from .scores import score_of
-from .tables import Columns, read
+from .tables import Columns, Fitted, read
 from .terminal import Terminal
 
+_FORMULA = re.compile(r"[=+@\t\r-].")  # a sign alone, as "+" and "-" for classes, is no formula
 
-def run(terminal: Terminal, path: str, source: str, proba: bool, out: str | None, force: bool) -> None:
+
+def run(
+    terminal: Terminal,
+    path: str,
+    source: str,
+    proba: bool,
+    out: str | None,
+    force: bool,
+    by_position: bool = False,
+    decimal: str | None = None,
+) -> None:
     """One line a row: the prediction, or a probability for every class."""
     model = load_estimator(path)
     distinct({"--out": out}, {"the model": path, "the data": source})
     free([out], force)
-    extra = peek(path).header.get("extra")
-    target = extra.get("target") if isinstance(extra, dict) else None
-    target = target if isinstance(target, str) else None
-    names = getattr(model, "feature_names_in_", None)
-    columns = Columns(
-        target, names=None if names is None else tuple(map(str, names)), width=int(model.n_features_in_), must=False
-    )
-    data = read(source, columns)
+    target, fitted = _fitted(path, model)
+    columns = Columns(target, must=False, decimal=decimal, fitted=fitted, by_position=by_position)
+    data = read(source, columns, terminal.note)
     if proba and not hasattr(model, "predict_proba"):
         raise BadSettings("proba", True, f"no --proba: {type(model.loss).__name__} has no probabilities")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows come without names here
         values: Any = model.predict_proba(data.X) if proba else model.predict(data.X)[:, None]
     head = [f"p({label})" for label in model.classes_] if proba else ["prediction"]
-    text = _csv(head, values.tolist())
+    rows = values.tolist()
+    safe = [[_cell(value) for value in row] for row in rows]
+    if safe != rows:
+        terminal.note("labels that a spreadsheet would take for formulas are written with a ' before them")
+    text = _csv(head, safe)
     result: dict[str, Any] = {"model": path, "data": source, "rows": len(values), "columns": head}
     if data.y is not None:
         classes = getattr(model, "classes_", None)
@@ -53,6 +65,29 @@ def run(terminal: Terminal, path: str, source: str, proba: bool, out: str | None
         return
     write(Path(out), [text.encode()])
     terminal.result(result | {"out": out}, f"{len(values)} predictions: {out}")
+
+
+def _fitted(path: str, model: Any) -> tuple[str | None, Fitted]:
+    """The target of the fit, if its file tells it, and how its data were read; files of older versions had numbers."""
+    extra = peek(path).header.get("extra")
+    extra = extra if isinstance(extra, dict) else {}
+    target, table, zero_based = extra.get("target"), extra.get("table"), extra.get("zero_based")
+    names = getattr(model, "feature_names_in_", None)
+    names = None if names is None else tuple(map(str, names))
+    try:
+        if not isinstance(target, str | None) or zero_based not in (True, None):
+            raise TypeError("target or zero_based")
+        coding = None if table is None else from_plain(table)
+        if coding is not None and coding.features != names:
+            raise ValueError("columns that do not make its features")
+    except (ValueError, TypeError, KeyError) as why:
+        raise BadModel(path, f"does not say how its data were read ({str(why)[:80]})") from None
+    return target, Fitted(names, int(model.n_features_in_), coding, zero_based is True)
+
+
+def _cell(value: Any) -> Any:
+    """A label that begins as a formula does, after an apostrophe: spreadsheets then take it for text."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -2,7 +2,8 @@
 
 An entry is a folder NAME-WHOSE-WHICH: WHOSE stands for the path (or the catalogue's checksum), WHICH for the size and
 the times of the file. Entries are written aside and renamed, never changed; whatever is wrong with one, or with the
-whole cache, means reading the text again.
+whole cache, means reading the text again. An entry of another user (other than root) is not read: its checksums are its
+own, and its files could change while they are mapped.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 import zlib
@@ -27,7 +29,8 @@ from .parsed import Parsed
 _FORMAT = 1
 _ARRAYS = {"data": "<f8", "indices": "<i4 <i8", "indptr": "<i4 <i8", "labels": "<f8"}
 _SPOILT = (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, RecursionError)
-_FORGOTTEN = 3600.0  # seconds after which the half-written folder of another process is taken for abandoned
+_FORGOTTEN = 3600.0  # seconds after which what another process has half written is taken for abandoned
+_BLOCK = 2**20  # entries that are looked at together: a check needs no copy of an array
 
 
 def home() -> Path | None:
@@ -110,16 +113,11 @@ def _read(entry: Path, source: list[Any] | None = None) -> Parsed | None:
         said = _said(entry)
         if said["format"] != _FORMAT or (source is not None and said["source"] != source):
             return None
-        parts = []
-        for name, kinds in _ARRAYS.items():
-            # a private mapping: writing to the arrays is allowed, and changes no file
-            array = np.asarray(np.load(entry / f"{name}.npy", mmap_mode="c"))
-            if array.ndim != 1 or array.dtype.str not in kinds.split() or _sum(array) != said["crc32"][name]:
-                return None
-            parts.append(array)
+        parts = [_mapped(entry, name, kinds) for name, kinds in _ARRAYS.items()]
+        if any(_sum(part) != said["crc32"][name] for name, part in zip(_ARRAYS, parts, strict=True)):
+            return None
         data, indices, indptr, labels = parts
-        whole = indptr[0] == 0 and indptr[-1] == data.size == indices.size and indptr.size == labels.size + 1
-        if not (whole and (np.diff(indptr) >= 0).all() and (not indices.size or indices.min() >= 0)):
+        if not _canonical(indices, indptr, data.size, labels.size) or not (_finite(data) and _finite(labels)):
             return None
         return Parsed(data, indices, indptr, labels, str(said["sha256"]))
     except _SPOILT:
@@ -128,7 +126,45 @@ def _read(entry: Path, source: list[Any] | None = None) -> Parsed | None:
 
 def _said(entry: Path) -> Any:
     with open(entry / "entry.json", encoding="utf-8") as file:
+        _own(file)
         return json.loads(file.read(2**16))
+
+
+def _mapped(entry: Path, name: str, kinds: str) -> NDArray[Any]:
+    """An array of the entry. A private mapping: writing to it is allowed, and changes no file."""
+    with open(entry / f"{name}.npy", "rb") as file:
+        _own(file)
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(version)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        if len(shape) != 1 or dtype.str not in kinds.split():
+            raise ValueError(name)
+        return np.asarray(np.memmap(file, dtype, "c", file.tell(), shape) if shape[0] else np.empty(0, dtype))
+
+
+def _own(file: Any) -> None:
+    """Refuse an open file of another user. The handle is asked, so that nobody can put another file in its place."""
+    if sys.platform != "win32" and os.fstat(file.fileno()).st_uid not in (os.getuid(), 0):
+        raise PermissionError("the file belongs to another user")
+
+
+def _canonical(indices: NDArray[Any], indptr: NDArray[Any], stored: int, rows: int) -> bool:
+    """indptr runs from 0 to the number of stored values without a fall, and the indices of every row increase."""
+    if not (indptr.size == rows + 1 and indptr[0] == 0 and indptr[-1] == stored == indices.size):
+        return False
+    if not (np.diff(indptr) >= 0).all():
+        return False
+    for start in range(0, stored, _BLOCK):
+        part = indices[start : start + _BLOCK + 1]
+        falls = np.flatnonzero(np.diff(part) <= 0) + start + 1  # allowed where a row begins
+        if part.min() < 0 or not np.array_equal(indptr[np.searchsorted(indptr[:-1], falls)], falls):
+            return False
+    return True
+
+
+def _finite(array: NDArray[Any]) -> bool:
+    return all(np.isfinite(array[start : start + _BLOCK]).all() for start in range(0, array.size, _BLOCK))
 
 
 def _sum(array: NDArray[Any]) -> int:
@@ -153,11 +189,17 @@ def _short(text: str) -> str:
     return hashlib.sha256(os.fsencode(text)).hexdigest()[:16]
 
 
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left half-written: entries in the folder itself, downloads in `files`."""
+    for left in (*folder.glob(".new-*"), *folder.glob("files/.new-*")):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _FORGOTTEN:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
 def _sweep(folder: Path) -> None:
-    """Remove what a killed process left half-written, and what was made of files that are gone."""
-    for left in folder.glob(".new-*"):
-        if time.time() - left.stat().st_mtime > _FORGOTTEN:
-            shutil.rmtree(left, ignore_errors=True)
+    """Also remove what was made of files that are gone."""
+    sweep(folder)
     for said in folder.glob("*/entry.json"):
         with suppress(*_SPOILT):
             about = _said(said.parent)

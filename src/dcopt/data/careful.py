@@ -1,7 +1,7 @@
 """The careful reader of LIBSVM text: slower than the compiled one, and every refusal has its line and column.
 
     line     = label [qid:number] {index:value} [# comment]
-    index    = whole numbers from 1 on, increasing within a line
+    index    = whole numbers from 1 on (from 0 on if that is asked for), increasing within a line
     label, value = finite decimal numbers with a point: 1, -0.5, .5, 1e-3
 
 Words are separated by blanks and tabs, lines by LF, CR LF or CR; blank lines, comments and a UTF-8 byte-order mark at
@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import BadFile
 from .parsed import D_LIMIT, Parsed, too_many
-from .text import BLOCK, Text
+from .text import BLOCK, Progress, Text
 
 _WORD = re.compile(r"[^ \t\n]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -31,8 +31,8 @@ _QUERY = re.compile(r"qid:([0-9]{1,18})")
 class _Lines:
     """The rows so far, and the place of the line at hand."""
 
-    def __init__(self, text: Text, n_features: int | None, query_id: bool) -> None:
-        self.text, self.query_id, self.number = text, query_id, 0
+    def __init__(self, text: Text, n_features: int | None, query_id: bool, first: int) -> None:
+        self.text, self.query_id, self.number, self.first = text, query_id, 0, first
         self.asked, self.limit = n_features is not None, n_features or D_LIMIT
         self.data, self.indices, self.indptr, self.labels = array("d"), array("q"), array("q", [0]), array("d")
         self.queries = array("q")
@@ -57,7 +57,7 @@ class _Lines:
             self.query(*rest.pop(0))
         elif self.query_id:
             self.refuse(at, "no qid after the label, and query_id was asked for")
-        previous = 0
+        previous = self.first - 1
         for at, word in rest:
             previous = self.pair(at, word, previous)
         self.indptr.append(len(self.data))
@@ -76,17 +76,17 @@ class _Lines:
         if len(digits) > 18:  # and before int(), which takes its time for very long ones
             self.refuse(at, f"the index {_shown(index)} is not below 10^18")
         j = int(digits or "0")
-        if j == 0:
-            self.refuse(at, "the index is 0: indices start at 1")
+        if j < self.first:
+            self.refuse(at, "the index is 0: indices start at 1, unless zero_based (--zero-based) says otherwise")
         if j <= previous:
             what = "is repeated" if j == previous else f"comes after {previous}: indices must increase"
             self.refuse(at, f"the index {j} {what}")
-        if j > self.limit:
+        if j - self.first >= self.limit:
             if not self.asked:
                 self.refuse(at, too_many(j))
             self.extra = self.extra or (self.number, at)
         self.data.append(self.real(at + len(index) + 1, value, "value"))
-        self.indices.append(j - 1)
+        self.indices.append(j - self.first)
         return j
 
     def real(self, at: int, word: str, what: str) -> float:
@@ -117,10 +117,12 @@ def read(
     n_features: int | None = None,
     query_id: bool = False,
     span: tuple[int, int] | None = None,
+    zero_based: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[Parsed, tuple[int, int] | None]:
     """The rows, and where the first index beyond n_features is. Without n_features, none is beyond D_LIMIT."""
-    with Text(path, span=span) as text:
-        rows = _Lines(text, n_features, query_id)
+    with Text(path, span=span, progress=progress) as text:
+        rows = _Lines(text, n_features, query_id, 0 if zero_based else 1)
         stream = io.TextIOWrapper(io.BufferedReader(text, BLOCK), "latin-1")  # bytes are characters; CR is a line end
         for rows.number, line in enumerate(stream, 1):
             if rows.number == 1 and line.startswith("ï»¿") and not text.lines_before():
@@ -130,7 +132,7 @@ def read(
         data, labels = np.frombuffer(rows.data), np.frombuffer(rows.labels)
         indices, indptr = np.frombuffer(rows.indices, np.int64), np.frombuffer(rows.indptr, np.int64)
         queries = np.frombuffer(rows.queries, np.int64) if query_id else None
-        return Parsed(data, indices, indptr, labels, text.sha256, text.settled, queries), place
+        return Parsed(data, indices, indptr, labels, text.sha256, text.settled, queries, zero_based), place
 
 
 def _shown(word: str) -> str:

@@ -89,6 +89,7 @@ def _fetched(entry: Entry, home: Path | None) -> Parsed:
     if home is None:
         with tempfile.TemporaryDirectory(prefix="dcopt-") as scratch:
             return _read(entry, fetch(entry, Path(scratch), instead), None)
+    kept.sweep(home)
     return _read(entry, fetch(entry, home, instead), home)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from .catalogue import SITE, Entry
 from .text import BLOCK, Text
 
 _TIMEOUT = (5.0, 30.0)  # seconds until a connection, and between two pieces of an answer
+_PATIENCE = 60.0  # seconds that every download may take
+_SLOWEST = 10_000.0  # bytes of text per second: a download that is slower than that, after _PATIENCE, is given up
 _SLACK = 2**16  # bytes that a compressed file may have more than its text
 
 
@@ -44,7 +47,7 @@ def fetch(entry: Entry, folder: Path, instead: str) -> Path:
         new = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
-                _download(url, file, entry.bytes + _SLACK)
+                _download(url, file, entry.bytes + _SLACK, _PATIENCE + entry.bytes / _SLOWEST)
                 file.flush()
                 os.fsync(file.fileno())
             found = _sha256(new)
@@ -64,24 +67,56 @@ def aside(target: Path) -> Path:
     return target.with_name(target.name + ".refused")
 
 
-def _download(url: str, file: Any, limit: int) -> None:
+def _download(url: str, file: Any, limit: int, seconds: float) -> None:
+    """Write the answer to the file. The thread that reads it may wait for a byte at a time; the caller does not."""
     import pooch
 
-    pooch.HTTPDownloader(timeout=_TIMEOUT, chunk_size=2**16)(url, _Bounded(file, limit), None)
+    bounded, failed = _Bounded(file, limit), list[Exception]()
+
+    def read() -> None:
+        try:
+            pooch.HTTPDownloader(timeout=_TIMEOUT, chunk_size=2**16)(url, bounded, None)
+        except Exception as why:
+            if bounded.open:  # else nobody is there to raise it
+                failed.append(why)
+
+    reader = threading.Thread(target=read, name="dcopt-download", daemon=True)
+    try:
+        reader.start()
+        reader.join(seconds)
+        if reader.is_alive():
+            raise TimeoutError(f"the answer was not complete after {seconds:.0f} seconds")
+    finally:
+        bounded.close()
+    if failed:
+        raise failed.pop()
 
 
 class _Bounded:
-    """A file that does not take more than it should have."""
+    """A file that does not take more than it should have, and nothing after it was closed."""
 
     def __init__(self, file: Any, limit: int) -> None:
-        self.file, self.left = file, limit
-        self.flush = file.flush
+        self._file, self._left, self._lock = file, limit, threading.Lock()
 
     def write(self, chunk: bytes) -> None:
-        self.left -= len(chunk)
-        if self.left < 0:
-            raise ValueError("the answer is longer than the data set")
-        self.file.write(chunk)
+        with self._lock:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise ValueError("the answer is longer than the data set")
+            if self._file is None:
+                raise ValueError("nobody waits for the answer any more")
+            self._file.write(chunk)
+
+    @property
+    def open(self) -> bool:
+        return self._file is not None
+
+    def flush(self) -> None:
+        """The file is flushed when all of it is there."""
+
+    def close(self) -> None:
+        with self._lock:
+            self._file = None
 
 
 def _sha256(path: Path) -> str:

@@ -21,10 +21,11 @@ class Parsed(NamedTuple):
     sha256: str
     status: os.stat_result | None = None  # of the file, if a later change would show in it
     qid: NDArray[Any] | None = None
+    zero_based: bool = False  # whether the file counts its indices from 0
 
     @property
     def largest(self) -> int:
-        """The largest index, counted from 1 as in the file; 0 if there is none."""
+        """The largest index, counted from 1; 0 if there is none."""
         return int(self.indices.max()) + 1 if self.indices.size else 0
 
     def narrow(self) -> Parsed:

@@ -13,6 +13,15 @@ from .csr import CsrRows
 
 def sparse_rows(X: Any, name: str) -> CsrRows:
     """CSR rows from any sparse format; duplicates are summed in a copy."""
+    csr = canonical_csr(X, name)
+    data = real_array(csr.data, name)
+    indptr, indices = (np.ascontiguousarray(part) for part in (csr.indptr, csr.indices))
+    finite(data, name, lambda k: (int(np.searchsorted(indptr, k, side="right")) - 1, int(indices[k])))
+    return CsrRows(indptr, indices, np.ascontiguousarray(data), int(csr.shape[1]))
+
+
+def canonical_csr(X: Any, name: str) -> Any:
+    """A CSR matrix of sorted indices without duplicates, of any sparse matrix that is well-formed."""
     if len(X.shape) != 2:
         raise BadInput(name, f"expected 2 dimensions, got shape {X.shape}")
     not_empty(tuple(X.shape), name)
@@ -30,10 +39,7 @@ def sparse_rows(X: Any, name: str) -> CsrRows:
         csr = csr.copy()
         with np.errstate(over="ignore"):
             csr.sum_duplicates()
-    data = real_array(csr.data, name)
-    indptr, indices = (np.ascontiguousarray(part) for part in (csr.indptr, csr.indices))
-    finite(data, name, lambda k: (int(np.searchsorted(indptr, k, side="right")) - 1, int(indices[k])))
-    return CsrRows(indptr, indices, np.ascontiguousarray(data), int(csr.shape[1]))
+    return csr
 
 
 def _well_formed(X: Any, name: str) -> None:

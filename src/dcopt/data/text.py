@@ -10,10 +10,14 @@ import os
 import stat
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadFile
+from .bounds import most_text, too_large
+
+Progress = Callable[[float], None]  # takes the share of a file that has been read
 
 MAX_LINE = 2**26  # bytes; readers hold one line and one block, so that this bounds what a hostile file costs
 BLOCK = 2**20
@@ -31,11 +35,19 @@ class Text(io.RawIOBase):
     `sha256` is that of all bytes read so far; a file that changes on the way is refused at its end. `settled` is the
     file's status, or None if the file is so fresh that a later change might not show in it. `plain` raises Odd at the
     first block with anything but numbers, blanks and line ends. `span` = (start, stop) takes the lines that begin in
-    these bytes of a plain file.
+    these bytes of a plain file. `progress` is called after every block with the share of the file that has been read.
+    A text that unpacks to more than `bounds.most_text` is refused.
     """
 
-    def __init__(self, path: str | Path, *, plain: bool = False, span: tuple[int, int] | None = None) -> None:
-        self.path, self.plain = path, plain
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        plain: bool = False,
+        span: tuple[int, int] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.path, self.plain, self._progress = path, plain, progress
         self._hash, self._first, self._lines, self._open, self._cr = hashlib.sha256(), 0, 0, 0, False
         self._left: int | None = None
         self._file = _regular(path)
@@ -43,6 +55,7 @@ class Text(io.RawIOBase):
         self.settled = self.status if _settled(self.status) else None
         try:
             self.kind, self._inner = self._unpacked()
+            self._read, self._most = 0, most_text(None if self._inner is self._file else self.status.st_size)
             if span is not None:
                 self._first, last = self._line_from(span[0]), self._line_from(span[1])
                 self._left = max(last - self._first, 0)
@@ -97,7 +110,12 @@ class Text(io.RawIOBase):
         except (OSError, zlib.error) as why:
             raise BadFile(self.path, f"cannot be read as {self.kind} ({why})") from None
         if n:
+            self._read += n
+            if self._read > self._most:
+                raise BadFile(self.path, too_large("its text has", self._most))
             self._look(bytes(view[:n]))
+            if self._progress is not None:
+                self._progress(self._file.tell() / max(self.status.st_size, 1))
         else:
             self._unchanged()
         if self._left is not None:
