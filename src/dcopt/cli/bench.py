@@ -90,7 +90,7 @@ def _uneven(X: Any) -> float:
     return float(deviations.max() / deviations.min()) if deviations.size else 1.0
 
 
-def _test(path: str, asked: Asked, data: Data, real: bool, note: Callable[[str], object]) -> Data:
+def _test(path: str, asked: Asked, data: Data, real: bool, note: Callable[[str], None]) -> Data:
     """The rows of --test, with the columns and the classes of the training data."""
     try:
         test = read(path, asked.columns(data.fitted), note)
