@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from .draw import Draw, as_seed
-from .errors import BadSettings, ResumeMismatch
+from .errors import BadModel, BadSettings, ResumeMismatch
 from .estimators import Estimator
+from .estimators.base import Checked
 from .job import Job, Observer, Told, Tolerance, are_observers, is_problem
 from .methods import Method, Planned, as_method, resolve
 from .problem import Problem
@@ -108,8 +109,12 @@ def _restored(found: Checkpoint, job: Job) -> tuple[State, Saved]:
     shape, of = job.P.shape, job.tuned.sum
     fresh = None if found.t == 0 else job.estimator.start(of, found.x(shape), Draw(job.seed, 0)).memory
     state, saved = found.state(shape, fresh), found.saved(shape)
+    if isinstance(state.memory, Checked):
+        state.memory.check()
     if state.t > 0:
-        job.estimator.step(of, state.x, state.prev, state.thawed().memory, Draw(job.seed, state.t))
+        tried = job.estimator.step(of, state.x, state.prev, state.thawed().memory, Draw(job.seed, state.t))
+        if tried.g.shape != shape:
+            raise BadModel(found.path, f"its memory leads to a gradient of shape {tried.g.shape}, x has shape {shape}")
     return state, saved
 
 
