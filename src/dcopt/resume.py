@@ -18,10 +18,8 @@ from .problem import Problem
 from .run import Saved
 from .state import Result, State
 from .stop import Rule
-from .store.fingerprint import differences, fingerprint
+from .store.fingerprint import SAME, mismatch
 from .store.restored import Checkpoint, guarded, load
-
-_SAME = 1e-9  # relative difference of F at a point of the run, which threads may round differently
 
 
 def resume(
@@ -69,7 +67,7 @@ def resume(
         P, method = method.P, method.estimator
     found, notes = load(path)
     origin = found.origin
-    differs = differences(origin.fingerprint, fingerprint(P))
+    differs = mismatch(origin.fingerprint, P)
     if method is not None and (given := resolve(method, P)[0]) is not origin.method and method != origin.method:
         then = as_method(origin.method)
         differs += (f"the method: {_name(origin.method, then)} then, {_name(method, given)} now",)
@@ -124,5 +122,5 @@ def _same_value(path: str, P: Problem, saved: Saved) -> None:
         if look is None or not math.isfinite(look.F):
             continue
         F = P.value(look.x)
-        if not abs(F - look.F) <= _SAME * max(1.0, abs(look.F)):
+        if not abs(F - look.F) <= SAME * max(1.0, abs(look.F)):
             raise ResumeMismatch(path, (f"F at a point of the run: {look.F!r} then, {F!r} now",))

@@ -439,6 +439,43 @@ def test_f6_functions_are_told_by_their_values(tmp_path: Path) -> None:
     assert resume(tmp_path / "run", function(1.0), steps=9).steps == 9
 
 
+OTHER_BLAS = """
+import sys, numpy as np, dcopt
+from dcopt.store.fingerprint import _digest
+decomposition, path, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
+X = np.random.default_rng(0).standard_normal((3000, 300))
+P = dcopt.erm(X, X[:, :5].sum(1), "squared", "scad", decomposition=decomposition)
+if steps == 5:
+    dcopt.solve(P, "dca", steps=5, seed=0, checkpoint=path)
+else:
+    assert dcopt.resume(path, P, steps=steps).steps == steps
+print(_digest(P.G.Q if decomposition == "gram" else P.G.m))
+"""
+
+
+@pytest.mark.parametrize("decomposition", ["gram", "diagonal"])
+def test_h5_another_number_of_threads_and_another_machine(decomposition: str, tmp_path: Path) -> None:
+    """BLAS computes G from the data, with other last bits: the run is the same all the same."""
+    path = tmp_path / "run"
+    machines = [
+        {"OPENBLAS_NUM_THREADS": "1"}, {"OPENBLAS_NUM_THREADS": "2"},
+        {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Nehalem"},
+    ]  # fmt: skip
+    for steps, machine in zip((5, 7, 9), machines, strict=True):
+        call = [sys.executable, "-c", OTHER_BLAS, decomposition, str(path), str(steps)]
+        done = subprocess.run(call, env=os.environ | machine, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_h5_another_inner_tolerance(tmp_path: Path) -> None:
+    """That of the convex programs follows tol, which may be another one."""
+    from dataclasses import replace
+
+    P = convex(decomposition="gram")
+    solve(replace(P, inner_tol=1e-6), "dca", steps=5, seed=0, checkpoint=tmp_path / "run")
+    assert resume(tmp_path / "run", P, steps=9, tol=1e-12).steps == 9
+
+
 def test_f6_a_checkpoint_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     solve(convex(), "dca-page", steps=5, seed=0, checkpoint=tmp_path / "run")
     before = (tmp_path / "run").read_bytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Gram(Majorizer, Quadratic):
         return max(1e-10, min(self.least, math.sqrt(_RIDGE * self.least)))
 
     def scaled(self, by: float) -> Gram:
-        return Gram(by * self.Q, least=by * self.least, tau=by * self.tau)
+        return replace(self, Q=by * self.Q, least=by * self.least, tau=by * self.tau)
 
     def spread(self, a: RowMatrix, weights: Array) -> float:
         root = np.linalg.inv(np.linalg.cholesky(self.Q))
@@ -72,4 +72,4 @@ def majorizing_gram(f: LinearSum) -> Gram:
     diagonal = np.diagonal(Q).copy()
     ridge = _RIDGE * np.where(diagonal > 0.0, diagonal, 1.0)
     Q[np.diag_indices(d)] += ridge
-    return Gram(Q, least=float(ridge.min()))
+    return Gram(Q, least=float(ridge.min()), made_of=f)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from ..data import check
 from ..data.rows import RowMatrix
 from ..errors import BadSettings, require, require_number
 from ..xp import Array
-from .base import Part
+from .base import Part, moved
 
 
 class Spectrum(NamedTuple):
@@ -27,12 +27,14 @@ class Spectrum(NamedTuple):
 class Quadratic(Part):
     """G(x) = ½ ⟨x, Qx⟩ − ⟨q, x⟩ + const, Q symmetric positive semidefinite (d, d); x is (d,) or (d, c).
 
-    Kept in float64 whatever x is. That Q ⪰ 0 is found when its spectrum is first needed (rho, L), O(d³).
+    Kept in float64 whatever x is. That Q ⪰ 0 is found when its spectrum is first needed (rho, L), O(d³). `made_of`: the
+    data that Q, q and const were computed from, which say more than these do: their last bits depend on the machine.
     """
 
     Q: Array
     q: Array = 0.0
     const: float = 0.0
+    made_of: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         try:
@@ -77,7 +79,8 @@ class Quadratic(Part):
 
     def shift(self, eta: float) -> Quadratic:
         require_number("eta", eta, 0.0)
-        return Quadratic(self.Q + eta * np.eye(len(self.Q)), self.q, self.const)
+        made_of = moved(self.made_of, f"shifted by {eta:.9g}")
+        return Quadratic(self.Q + eta * np.eye(len(self.Q)), self.q, self.const, made_of)
 
     def linear(self, x: Array) -> Array:
         """q, in the shape of x"""
@@ -111,7 +114,7 @@ def least_squares(A: Any, b: Any, weights: Any = None) -> Quadratic:
     w = check.sample_weights(weights, n, np.float64)
     wb = b if w is None else (b.T * w).T
     q = np.asarray(rows.tdot(wb), np.float64) / n
-    return Quadratic(gram(rows, w), q, 0.5 * float(np.sum(b * wb)) / n)
+    return Quadratic(gram(rows, w), q, 0.5 * float(np.sum(b * wb)) / n, made_of=("least squares", rows, b, w))
 
 
 def gram(a: RowMatrix, weights: Array | None = None) -> NDArray[np.float64]:
