@@ -60,7 +60,7 @@ class Problem:
     def __post_init__(self) -> None:
         if (self.H is None) == (self.f is None):
             raise BadSettings("H, f", (self.H, self.f), "exactly one of H (problem (M)) and f (form (S))")
-        object.__setattr__(self, "r", as_regularizer(self.r))
+        object.__setattr__(self, "r", as_regularizer(self.r).rounded(self.dtype))
         wants = self.r.shape
         if wants is not None and self.shape[: len(wants)] != wants:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")

@@ -22,6 +22,7 @@ from .state import Result, State
 from .stop import Rule
 from .subproblems import Subsolver
 from .sums import Cost
+from .xp import Array
 
 
 def iterate(
@@ -69,11 +70,18 @@ def _start_of(plan: Planned, x0: Any) -> None:
 def first_state(P: Problem, x0: Any) -> State:
     """t = 0: a checked copy of x0 in dom r1, or zeros (what is nearest to them in dom r1)."""
     x = check.point(x0, P.shape, P.dtype)
-    if x0 is None and not math.isfinite(P.r.r1(x)):
-        x = P.r.prox(x, 1.0)  # the point of the domain nearest to 0
+    if not math.isfinite(P.r.r1(x)):
+        inside = P.r.prox(x, 1.0)
+        if x0 is None or _rounded(inside, x):  # the point of the domain nearest to 0, or to a bound that was rounded
+            x = inside
     if not math.isfinite(P.r.r1(x)):
         raise BadInput("x0", "is outside the domain of r1")
     return State(0, x, None, None, Cost(0, 0))
+
+
+def _rounded(a: Array, b: Array) -> bool:
+    """Whether the entries differ by the rounding of their type at most."""
+    return bool(np.all(np.abs(a - b) <= np.finfo(b.dtype).eps * np.abs(b)))
 
 
 def solve(

@@ -53,6 +53,10 @@ class Regularizer(ABC):
     def distance(self, u: Array, x: Array) -> float:
         """dist(u, ∂r₁(x)), Euclidean; inf where x is not in dom r₁."""
 
+    def rounded(self, dtype: Any) -> Regularizer:
+        """The same for points of this type, which are looked at in float64: a constraint allows for their rounding."""
+        return self
+
     def linearize(self, x: Array) -> tuple[Array, Regularizer]:
         """(w, b): r ≤ b.r1 - ⟨w, ·⟩ + const, equal at x. Here the DCA step: w ∈ ∂r₂(x) and r₁ itself."""
         return self.subgrad(x), self

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -110,8 +110,13 @@ def _text(value: Any) -> str:
 
 def _all_plain(value: Any) -> bool:
     if is_dataclass(value):
-        return all(f.repr and _all_plain(getattr(value, f.name)) for f in fields(value))
+        return all(f.repr and _all_plain(getattr(value, f.name)) for f in _counting(value))
     return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(map(_all_plain, value)))
+
+
+def _counting(value: Any) -> list[Field[Any]]:
+    """The fields that count for equality: the others follow from these, or from another part of the problem."""
+    return [f for f in fields(value) if f.compare]
 
 
 def _digest(value: Any) -> str:
@@ -134,7 +139,7 @@ def _feed(h: Any, value: Any, depth: int) -> None:
         for v in value:
             _feed(h, v, depth + 1)
     elif is_dataclass(value):
-        for f in filter(lambda f: f.compare, fields(value)):  # what does not count for equality says nothing new
+        for f in _counting(value):
             _feed(h, (f.name, getattr(value, f.name)), depth + 1)
     elif callable(value) and hasattr(value, "__qualname__"):
         h.update(value.__qualname__.encode() + b"\0")
