@@ -34,6 +34,7 @@ class Stream:
         self.drawn = self.skipped = self.blocks = 0
         self.waiting = False  # inside the caller's code
         self.broken: BaseException | None = None  # the last error that came from the source or from a block
+        self.between: Callable[[], None] = nothing  # called before a block is asked for; a run may raise here to end
         self._parts: deque[Block] = deque()
         self._have = self._at = 0  # samples waiting, and where in the first block they begin
         self._ended = False
@@ -41,6 +42,7 @@ class Stream:
     def take(self, b: int) -> tuple[RowMatrix, NDArray[Any]]:
         """The next b samples as a matrix of their own; raises OutOfData, with nothing taken, if there are fewer."""
         while self._have < b:
+            self.between()
             self._pull(b)
         assert self.form is not None
         pieces: list[tuple[Any, int, int]] = []
@@ -120,6 +122,10 @@ class Stream:
             X, y, half = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y), n // 2
             self._sift(X[:half], y[:half], number, good)  # halves, until the bad rows are alone
             self._sift(X[half:], y[half:], number, good)
+
+
+def nothing() -> None:
+    """What happens between two blocks, if nobody wants to know."""
 
 
 def _reader(source: Any) -> Callable[[int], Any]:
