@@ -22,6 +22,7 @@ from .convex import (
 from .data import check
 from .data.intercept import WithIntercept
 from .errors import BadInput, BadSettings, CannotSolve, pick, require_number
+from .functions import Function
 from .losses import Loss
 from .losses import loss as as_loss
 from .regularizers import Except, Regularizer, reweighted
@@ -120,6 +121,10 @@ class Problem:
     def constants(self) -> Constants:
         """ρ, L_H, L, L_v, L_r2: algorithms use them, plans state them."""
         G, r, f = self.G, self.r, self.known
+        if isinstance(self.f, Function):  # H = G − f, and f has its curvature in [ρ, L], or in [−L, L] where ρ = 0
+            m, L_f, own = -self.f.rho if self.f.rho > 0.0 else self.f.L, self.f.L, self.f.L_v
+            L_H = None if m is None or L_f is None else max(G.L + m, L_f - G.rho)
+            return Constants(G.rho + r.rho, G.rho - (L_f or 0.0), L_H, L_H, own, r.L2)
         if self.f is None or not isinstance(f, LinearSum):
             L_H, L, L_v = (getattr(self.sum, name, None) for name in ("L_H", "L", "L_v"))
             L_H, L = (None if c is None else c + self.eta for c in (L_H, L))

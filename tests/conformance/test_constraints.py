@@ -74,6 +74,47 @@ def test_d7_min_absolute_value() -> None:
     assert dcopt.solve(P, "dca", atol=1e-6, x0=near, steps=0).status is dcopt.Status.BUDGET
 
 
+# ---- f as a function
+
+
+def sines(**known: float) -> dcopt.Problem:
+    f = dcopt.Function(lambda x: float(np.sin(x).sum()), np.cos, (4,), **known)
+    return dcopt.Problem(ScaledIdentity(2.0), f=f, r=dcopt.regularizers.MCP(lam=0.1))
+
+
+ROWS = ("dca-saga", "sdca", "mm-saga", "ssdc-spg", "ssdc-svrg", "dca-local", "dca-nested")
+
+
+@pytest.mark.parametrize("method", [*dcopt.METHODS, dcopt.estimators.SAGA(b=1), dcopt.estimators.SAG(b=1)], ids=str)
+def test_methods_that_need_rows_refuse_a_function_by_name(method: object) -> None:
+    """They ended in a bare AssertionError or a TypeError, or said that MCP is not separable."""
+    if method == "pdcae" or method in ROWS or not isinstance(method, str):
+        with pytest.raises(dcopt.CannotSolve, match="rows|convex") as caught:
+            dcopt.solve(sines(), method, steps=3, seed=0)  # type: ignore[arg-type]
+        assert caught.value.method == (method if isinstance(method, str) else type(method).__name__.lower())
+        assert caught.value.instead == "dca"
+    else:
+        assert dcopt.solve(sines(), method, steps=3, seed=0).steps == 3
+    local = dcopt.Problem(dcopt.convex.LocalCurvature(2.0), f=sines().f, r="mcp")
+    with pytest.raises(dcopt.CannotSolve, match="rows of data"):
+        dcopt.solve(local, "dca", steps=3)
+    H = dcopt.Problem(ScaledIdentity(2.0), sines().f, "mcp")
+    with pytest.raises(dcopt.CannotSolve, match="no rows"):
+        dcopt.solve(H, "dca-saga", steps=3)
+
+
+def test_a_plan_for_a_function_asks_for_its_smoothness() -> None:
+    with pytest.raises(dcopt.BadSettings, match=r"give f as Function\(..., L=…\)"):
+        dcopt.plan(sines(), 0.1, D0=9.0)
+    P = sines(L=1.0)  # −1 ≤ f″ ≤ 1, so that H = G − f has its curvature in [1, 3]
+    c = P.constants
+    assert (c.rho_H, c.L_H, c.L, c.L_v) == (1.0, 3.0, 3.0, 0.0)
+    plan = dcopt.plan(P, 0.1, D0=9.0)
+    assert plan.violated == () and dcopt.solve(P, plan, seed=0).certificate.value <= 0.1
+    weak = dcopt.Problem(ScaledIdentity(0.5), f=P.f, r=P.r)
+    assert weak.constants.rho_H == -0.5 and dcopt.plan(weak, 0.1, D0=9.0).P.G.rho >= 1.0  # H was not convex
+
+
 # ---- points of float32
 
 BOXES = [Box(-0.1, 0.2), Box([-0.1, -0.3, -np.inf, 0.0, 0.1], [0.2, 0.3, 0.7, 0.9, 0.11])]

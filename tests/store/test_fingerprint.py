@@ -106,3 +106,6 @@ def test_numbers_may_differ_by_rounding() -> None:
     assert differences(then, then | {"the shape of x": "(301,)"})
     tiny = {"the loss": "Huber(c=1e-12)"}
     assert differences(tiny, {"the loss": "Huber(c=1.1e-12)"}) and not differences(tiny, dict(tiny))
+    digests = {"G": "Gram of sha256:1e5, tau=2.0000000000001"}
+    assert not differences(digests, {"G": "Gram of sha256:1e5, tau=2.0"})
+    assert differences(digests, {"G": "Gram of sha256:10e4, tau=2.0"})
