@@ -59,10 +59,10 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
 
 
 def _start_of(plan: Planned, x0: Any) -> None:
-    """A plan holds for starts with F(x0) − inf F ≤ D0: refuse another one."""
-    if x0 is None:
-        return
+    """A plan holds for starts with F(x0) − inf F ≤ D0, and for the one that it was made with: refuse another one."""
     low, P = plan.P.lower_bound, plan.P
+    if x0 is None or np.array_equal(first_state(P, x0).x, first_state(P, plan.x0).x):
+        return
     if low is None or P.value(x0) - low > plan.D0 * (1 + 1e-12):
         raise BadSettings("x0", "another start", f"one with F(x0) − inf F ≤ {plan.D0:g}, or a plan made with this x0")
 

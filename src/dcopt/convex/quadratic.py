@@ -15,6 +15,8 @@ from ..errors import BadSettings, require, require_number
 from ..xp import Array
 from .base import Part, moved
 
+_ACCURACY = 1e-10  # of the entries of a given Q, relative to the largest
+
 
 class Spectrum(NamedTuple):
     """Q = V diag(e) Vᵀ, e increasing"""
@@ -27,8 +29,8 @@ class Spectrum(NamedTuple):
 class Quadratic(Part):
     """G(x) = ½ ⟨x, Qx⟩ − ⟨q, x⟩ + const, Q symmetric positive semidefinite (d, d); x is (d,) or (d, c).
 
-    Kept in float64 whatever x is. That Q ⪰ 0 is found when its spectrum is first needed (rho, L), O(d³). `made_of`: the
-    data that Q, q and const were computed from, which say more than these do: their last bits depend on the machine.
+    Kept in float64 whatever x is. `made_of`: the data that Q, q and const were computed from, which say more than these
+    do: their last bits depend on the machine.
     """
 
     Q: Array
@@ -43,22 +45,21 @@ class Quadratic(Part):
             raise BadSettings("Q", self.Q, "a symmetric matrix of finite numbers") from None
         good = Q.ndim == 2 and Q.shape[0] == Q.shape[1] > 0 and bool(np.isfinite(Q).all())
         require(good, "Q", Q.shape, "a square matrix of finite numbers")
-        require(bool(np.abs(Q - Q.T).max() <= 1e-10 * np.abs(Q).max()), "Q", "not symmetric", "a symmetric matrix")
+        room = _ACCURACY * float(np.abs(Q).max())
+        require(bool(np.abs(Q - Q.T).max() <= room), "Q", "not symmetric", "a symmetric matrix")
         good = (q.ndim == 0 or q.shape[0] == len(Q)) and q.ndim <= 2 and bool(np.isfinite(q).all())
         require(good, "q", q.shape, f"{len(Q)} finite numbers, or as many rows")
         require_number("const", self.const, -np.inf)
         Q = 0.5 * (Q + Q.T)
+        if self.made_of is None:
+            _refuse_indefinite(Q, len(Q) * room)
         for name, array in (("Q", Q), ("q", q)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        e, V = np.linalg.eigh(self.Q)
-        low = float(e[0])
-        if low < -1e-8 * max(abs(low), float(e[-1])):
-            raise BadSettings("Q", f"least eigenvalue {low:.3g}", "a positive semidefinite matrix: G must be convex")
-        return Spectrum(e, V)
+        return Spectrum(*np.linalg.eigh(self.Q))
 
     @cached_property
     def _doubt(self) -> float:
@@ -99,6 +100,17 @@ class Quadratic(Part):
     def bregman(self, x: Array, y: Array) -> float:
         h = x - y
         return 0.5 * float(np.sum(h * (self.Q @ h)))
+
+
+def _refuse_indefinite(Q: NDArray[np.float64], room: float) -> None:
+    """`room`: by how much eigenvalues may be below 0, as entries that are wrong by ε move them by d ε at most."""
+    if room == 0.0:  # Q = 0
+        return
+    try:
+        np.linalg.cholesky(Q + room * np.eye(len(Q)))  # a twentieth of what the eigenvalues take
+    except np.linalg.LinAlgError:
+        low = float(np.linalg.eigvalsh(Q)[0])
+        require(low >= -room, "Q", f"least eigenvalue {low:.3g}", "a positive semidefinite matrix: G must be convex")
 
 
 def least_squares(A: Any, b: Any, weights: Any = None) -> Quadratic:
