@@ -21,7 +21,7 @@ from .convex import (
 )
 from .data import check
 from .data.intercept import WithIntercept
-from .errors import BadInput, BadSettings, CannotSolve, pick, require_number
+from .errors import BadInput, BadSettings, CannotSolve, elsewhere, pick, require_number
 from .functions import Function
 from .losses import Loss
 from .losses import loss as as_loss
@@ -61,6 +61,10 @@ class Problem:
     def __post_init__(self) -> None:
         if (self.H is None) == (self.f is None):
             raise BadSettings("H, f", (self.H, self.f), "exactly one of H (problem (M)) and f (form (S))")
+        convex = "a convex part, such as dcopt.convex.ScaledIdentity(2.0)"
+        _is_part("G", self.G, ("value", "grad", "bregman", "shift"), convex)
+        name = "H" if self.f is None else "f"
+        _is_part(name, self.sum, ("n", "shape", "dtype"), "a sum, such as dcopt.Function(value, gradient, shape)")
         object.__setattr__(self, "r", as_regularizer(self.r).rounded(self.dtype))
         wants = self.r.shape
         if wants is not None and self.shape[: len(wants)] != wants:
@@ -191,6 +195,19 @@ class Problem:
         return replace(self, G=self.G.shift(eta), eta=added, tunable=False)
 
 
+def _is_part(name: str, given: object, verbs: tuple[str, ...], expected: str) -> None:
+    """Refuse functions and classes where an object is wanted."""
+    if isinstance(given, type) or not all(hasattr(given, verb) for verb in verbs):
+        raise BadSettings(name, given, expected)
+
+
+_INSTANCE = "regularizer=, with an instance such as dcopt.regularizers.L1(lam=0.1)"
+
+
+@elsewhere(
+    penalty="regularizer=", reg="regularizer=", regularization="regularizer=", weights="sample_weight=",
+    fit_intercept="intercept=", lam=_INSTANCE, alpha=_INSTANCE, C=_INSTANCE,
+)  # fmt: skip
 def erm(
     X: Any,
     y: Any,

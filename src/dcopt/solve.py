@@ -12,7 +12,7 @@ import numpy as np
 from .data import check
 from .draw import as_seed
 from .epochs import locally
-from .errors import BadInput, BadSettings, OutOfData, require, require_number
+from .errors import BadInput, BadSettings, OutOfData, elsewhere, require, require_number
 from .estimators import Estimator
 from .job import Job, Observer, Told, Tolerance, are_observers, default_tol, is_problem
 from .loop import dca
@@ -38,6 +38,7 @@ def iterate(
     is_problem(P)
     if isinstance(method, Planned):
         P, method = method.P, method.estimator
+    require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
     recipe, _ = locally(resolve(method, P)[0], P)
@@ -84,6 +85,12 @@ def _rounded(a: Array, b: Array) -> bool:
     return bool(np.all(np.abs(a - b) <= np.finfo(b.dtype).eps * np.abs(b)))
 
 
+@elsewhere(
+    max_iter="passes= or steps=", maxiter="passes= or steps=", n_iter="passes= or steps=", iterations="steps=",
+    epochs="passes=", max_epochs="passes=", max_passes="passes=", max_time="seconds=", time_limit="seconds=",
+    timeout="seconds=", eps="tol= or atol=", tolerance="tol= or atol=", gtol="tol= or atol=", random_state="seed=",
+    init="x0=", x_init="x0=", callback="callbacks=", verbose="callbacks=", solver="method=", algorithm="method=",
+)  # fmt: skip
 def solve(
     P: Problem,
     method: str | Method | Estimator | Planned = "auto",

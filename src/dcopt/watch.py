@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .data.stream import nothing
+from .errors import pick
 from .status import Status
 from .streams import StreamSum
 from .sums import Sum
@@ -37,7 +38,8 @@ class Trace:
     records: list[Record] = field(default_factory=list)
 
     def __getitem__(self, column: str) -> list[float]:
-        return [getattr(r, column) for r in self.records]
+        at = Record._fields.index(pick("column", column, Record._fields))
+        return [record[at] for record in self.records]
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

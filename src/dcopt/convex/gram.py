@@ -53,7 +53,7 @@ class Gram(Majorizer, Quadratic):
         size2 = np.empty(a.shape[0])
         for start in range(0, len(size2), _BLOCK):
             rows = np.arange(start, min(start + _BLOCK, len(size2)))
-            size2[rows] = np.sum(np.asarray(a.dot(root.T.astype(a.dtype), rows), np.float64) ** 2, axis=1)
+            size2[rows] = np.sum(np.asarray(a.dot(root.T, rows), np.float64) ** 2, axis=1)
         return float(np.linalg.eigvalsh(root @ gram(a, weights * weights * size2) @ root.T)[-1])
 
 

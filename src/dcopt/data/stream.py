@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput, OutOfData
+from ..errors import BadInput, OutOfData, a_kind
 from . import check
 from .blocks import Block, Form, join, own, plain, seen
 from .rows import RowMatrix
@@ -137,7 +137,7 @@ def _reader(source: Any) -> Callable[[int], Any]:
         return lambda need: next(blocks)
     if callable(source):
         return lambda need: _some(source(need))
-    raise BadInput("source", f"is a {type(source).__name__}: give an iterable of blocks (X, y), or a function draw(b)")
+    raise BadInput("source", f"is {a_kind(source)}: give an iterable of blocks (X, y), or a function draw(b)")
 
 
 def _some(block: Any) -> Any:
@@ -149,7 +149,7 @@ def _some(block: Any) -> Any:
 
 def _pair(block: Any) -> tuple[Any, Any]:
     if not isinstance(block, tuple | list) or len(block) != 2:
-        raise BadInput("X, y", f"expected a pair (X, y), got a {type(block).__name__}")
+        raise BadInput("X, y", f"expected a pair (X, y), got {a_kind(block)}")
     return block[0], block[1]
 
 
