@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+# names that other libraries have for ours
+_ELSEWHERE = {
+    "lasso": "l1", "ridge": "l2", "tikhonov": "l2", "enet": "elastic-net", "minimax-concave": "mcp", "none": "zero",
+    "log-loss": "logistic", "logloss": "logistic", "cross-entropy": "logistic", "bce": "logistic",
+    "multinomial": "softmax", "categorical-cross-entropy": "softmax", "mse": "squared", "l2-loss": "squared",
+    "least-squares": "squared", "ols": "squared", "biweight": "tukey", "ramp": "smoothed-ramp",
+    "gd": "dca", "gradient-descent": "dca", "proximal-gradient": "dca", "ista": "dca", "fista": "pdcae",
+    "sgd": "dca-page", "spider": "dca-page", "newton": "dca-local",
+}  # fmt: skip
 
 
 class DcoptError(Exception):
@@ -126,20 +141,53 @@ def require_count(setting: str, value: Any, low: int = 1) -> None:
     require(good, setting, value, f"an integer >= {low}")
 
 
+def a_kind(value: object) -> str:
+    """The type of a value, with its article."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
+
+
+def elsewhere(**known: str) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
+    """A keyword that the function does not have is refused with the one that it has: `known`, or the nearest name."""
+
+    def wrap(function: Callable[Given, Made]) -> Callable[Given, Made]:
+        names = tuple(inspect.signature(function).parameters)
+
+        @wraps(function)
+        def checked(*args: Given.args, **given: Given.kwargs) -> Made:
+            for name in given.keys() - set(names):
+                near = nearest(name, names)
+                hint = known.get(name) or (None if near is None else f"{near}=")
+                said = f"it has {', '.join(names)}" if hint is None else f"say {hint}"
+                raise TypeError(f"{function.__name__}() has no argument {name!r}; {said}")
+            return function(*args, **given)
+
+        return checked
+
+    return wrap
+
+
 def pick(kind: str, name: object, table: Iterable[str], more: str = "") -> str:
     """Look a name up, and say the nearest one when it is unknown; `more`: what else would have done."""
     names = list(table)
     if isinstance(name, str) and name in names:
         return name
-    near = nearest(str(name), names)
+    if isinstance(name, type):
+        raise BadSettings(kind, name, f"an instance, {name.__name__}(…), not the class")
+    said = str(name)
+    near = nearest(said.partition("(")[0], names)
     hint = "known: " + ", ".join(sorted(names)) if near is None else f"did you mean {near!r}?"
+    if near is not None and "(" in said:
+        hint = f"a name has no settings: give {near!r}, or an instance that has them"
     raise BadSettings(kind, name, f"a known name{more and f' or {more}'}; {hint}")
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The same name in other letters, the shortest that has it as a part, or one that is spelt nearly so."""
+    """The same name in other letters or of another library, the shortest with it as a part, or one spelt nearly so."""
     plain = {_plain(known): known for known in names}
     said = _plain(name)
+    if said not in plain and _ELSEWHERE.get(said) in plain:
+        said = _ELSEWHERE[said]
     if said not in plain:
         longer = sorted((known for known in plain if said in known and len(said) >= 3), key=len)
         said = next(iter([*longer, *get_close_matches(said, plain, n=1, cutoff=0.65)]), said)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .draw import Draw, Sampling
+from .errors import BadInput, a_kind, require
 from .sums import Sum
 from .xp import Array, namespace
 
@@ -21,19 +22,31 @@ class _One(NamedTuple):
     size: int = 1
 
     def value_grad(self, x: Array) -> tuple[float, Array]:
-        return float(self.of.value(x)), self.of.gradient(x)
+        value = self.of.value(x)
+        try:
+            return float(value), self.grad(x)
+        except TypeError:
+            raise BadInput("Function", f"value(x) is {_described(value)}, not a number") from None
 
     def grad(self, x: Array) -> Array:
-        return self.of.gradient(x)
+        g = self.of.gradient(x)
+        if getattr(g, "shape", None) != x.shape:
+            raise BadInput("Function", f"gradient(x) is {_described(g)}, x has shape {tuple(x.shape)}")
+        return g
 
     def diff(self, x: Array, prev: Array) -> Array:
-        return self.of.gradient(x) - self.of.gradient(prev)
+        return self.grad(x) - self.grad(prev)
 
     def slopes(self, x: Array) -> Array:
-        return self.of.gradient(x)[None]
+        return self.grad(x)[None]
 
     def pull(self, c: Array) -> Array:
         return c[0]
+
+
+def _described(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    return a_kind(value) if shape is None else f"of shape {tuple(shape)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +64,12 @@ class Function:
     n: int = 1
     dtype: Any = np.dtype(np.float64)
     L_v: float = 0.0  # one component has no variance
+
+    def __post_init__(self) -> None:
+        for name in ("value", "gradient"):
+            require(callable(getattr(self, name)), name, getattr(self, name), "a function of x")
+        good = isinstance(self.shape, tuple) and all(isinstance(n, int) and n > 0 for n in self.shape)
+        require(good and len(self.shape) > 0, "shape", self.shape, "that of x, a tuple such as (4,)")
 
     @property
     def L_H(self) -> float | None:

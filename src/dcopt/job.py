@@ -18,7 +18,7 @@ from .data.engine import clock
 from .data.intercept import WithIntercept
 from .draw import Draw
 from .epochs import locally
-from .errors import BadInput, BadSettings, pick, require_number
+from .errors import BadInput, BadSettings, a_kind, pick, require_number
 from .estimators import Full, Revisited
 from .loop import dca
 from .measures import MEASURES, scale
@@ -294,7 +294,7 @@ class Job:
 
 def is_problem(P: Any) -> None:
     if not isinstance(P, Problem):
-        raise BadInput("P", f"is a {type(P).__name__}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
+        raise BadInput("P", f"is {a_kind(P)}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
 
 
 def are_observers(callbacks: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from .constants import Constants
 from .draw import Draw
 from .errors import BadSettings, require_number
+from .functions import Function
 from .problem import Problem
 from .solve import first_state
 from .sums import LinearSum
@@ -54,14 +55,18 @@ def scene_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tupl
     if P.n is None:
         origin = origin | {"L_v": c.how}
     known = []
+    source = "given with H" if P.f is None else "from G, and what was given with f"
     for name, how in origin.items():
         value = getattr(c, name)
         if value is None and name != "L_r2":
-            raise BadSettings(f"H.{name}", None, "a number: the planner needs it, and cannot compute it for this H")
+            own = isinstance(P.sum, Function)
+            part = "H" if P.f is None else "f"
+            give = f": give {part} as Function(..., L=…), with the smoothness of {part}" if own else ""
+            raise BadSettings(f"H.{name}", None, f"a number, which the planner cannot compute for this {part}{give}")
         if value is not None and not math.isfinite(value):
             raise BadSettings(name, value, "a finite number")
         given = origin is not OWN and c.smoothness is None and name not in ("rho_phi", "L_r2")
-        known.append(Known(name, value, "given with H" if given else how))
+        known.append(Known(name, value, source if given else how))
     if c.smoothness is not None:
         s = c.smoothness
         known += [Known("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]

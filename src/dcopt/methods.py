@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from .constants import importance_kappa, smoothness
 from .convex import LocalCurvature, Majorizer, Mean, ScaledIdentity
+from .draw import Draw
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum, pick
 from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
 from .estimators.base import Steady
@@ -55,6 +56,7 @@ class Method:
     kappa: float = 1.0  # κ / L_f, where the problem leaves κ to the method
     says: str = ""
     only_S: bool = False  # needs f: keeps ∇G(x) exact, so it must know F = f + r
+    linear: bool = False  # needs f as a sum over rows of data
     smooth_r2: bool = False
     convex_f: bool = False
     stream: Estimator | None = None  # what it uses on a stream, which has no N
@@ -67,6 +69,8 @@ class Method:
             raise NeedsFiniteSum(self.name)
         if self.only_S and P.f is None:
             raise CannotSolve(self.name, "it needs form (S), F = f + r, and was given G − H", "dca-page")
+        if self.linear and not isinstance(P.f, LinearSum):
+            raise CannotSolve(self.name, _NEEDS_ROWS, "dca")
         if self.smooth_r2 and P.r.L2 is None:
             raise CannotSolve(self.name, "r2 is not smooth", "dca")
         if self.convex_f and not (isinstance(P.f, LinearSum) and P.f.loss.curvature[0] >= 0.0):
@@ -77,6 +81,8 @@ class Method:
             P = self.transform(P)
         estimator = self.stream if P.n is None else self.estimator(P.n)
         assert estimator is not None  # seen above
+        if isinstance(estimator, SAGA | SAG) and P.n is not None and P.sum.sample(1, Draw(0, 0)).rows is None:
+            raise CannotSolve(self.name, "it remembers a gradient for every row, and this sum has no rows", "dca")
         if getattr(estimator, "sampling", "") == "importance" and not _weighs(P):
             why = "rows are drawn by their length in form (S) with G = κ/2 ‖x‖² only"
             raise CannotSolve(self.name, why, 'sampling="iid"')
@@ -183,7 +189,7 @@ def _strong_inside(P: Problem) -> Problem:
 
     m_f makes f convex, γ = L̄ makes the program well conditioned (its published code takes 3L for γ, and is slower).
     """
-    assert isinstance(P.f, LinearSum)
+    assert isinstance(P.f, LinearSum)  # the recipe is linear
     s = smoothness(P.f)
     mu = s.m_f + (s.Lbar or 1.0)
     return replace(P, G=Mean(P.f, mu), H=KnownSquare(mu, P.f), f=None, inner_tol=math.inf)
@@ -198,7 +204,9 @@ def _spg(P: Problem) -> Subsolver:
 
 def separate(P: Problem, name: str = "a local metric", instead: str = "dca") -> Problem:
     """P itself, if a metric can be made of f and the program in it falls apart."""
-    if not (isinstance(P.f, LinearSum) and separable(P.r)):
+    if not isinstance(P.f, LinearSum):
+        raise CannotSolve(name, _NEEDS_ROWS, instead)
+    if not separable(P.r):
         own = type(P.r.of if isinstance(P.r, Except) else P.r).__name__
         raise CannotSolve(name, f"r = {own} does not fall apart into entries or rows", instead)
     return P
@@ -212,6 +220,7 @@ def _staged_svrg(P: Problem) -> Subsolver:
     return StagedSVRG()  # type: ignore[return-value]  # told the step by the loop
 
 
+_NEEDS_ROWS = "it needs f as a sum over rows of data (dcopt.erm)"
 _GROWS = Nested()
 _MANY = 4096  # rows: below it a full gradient costs less than what a batch saves
 AUTO = "auto"
@@ -229,22 +238,22 @@ METHODS: dict[str, Method] = {
         Method("mm-svrg", _mm_svrg, says="loopless SVRG, b = N^(2/3), q = 4/N^(1/3)", only_S=True),
         Method("mm-sarah", _mm_sarah, says="loopless SARAH, b = ⌊√N⌋, p = 1/b", only_S=True),
         Method(
-            "ssdc-spg", _full, says="DCA; SPG on all of f inside", only_S=True,
+            "ssdc-spg", _full, says="DCA; SPG on all of f inside", only_S=True, linear=True,
             transform=_strong_inside, subsolver=_spg,
         ),
         Method(
-            "ssdc-svrg", _full, says="DCA; SVRG on all of f inside", only_S=True,
+            "ssdc-svrg", _full, says="DCA; SVRG on all of f inside", only_S=True, linear=True,
             transform=_strong_inside, subsolver=_staged_svrg,
         ),
         Method("pdcae", lambda n: Extrapolated(), says="the full gradient, extrapolated", only_S=True, convex_f=True),
         Method("bdca", _full, says="the full gradient, then a line search", subsolver=_boosted),
         Method(
             "dca-local", lambda n: Revisited(), says="the full gradient; G is the curvature of f at x", only_S=True,
-            transform=separate, subsolver=Local,
+            linear=True, transform=separate, subsolver=Local,
         ),
         Method(
             "dca-nested", lambda n: Revisited(_GROWS), says="dca-local on 1/16, 1/4, 1/2 of the rows, then on all",
-            only_S=True, transform=separate, subsolver=lambda P: Local(P, _GROWS),
+            only_S=True, linear=True, transform=separate, subsolver=lambda P: Local(P, _GROWS),
         ),
         Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )

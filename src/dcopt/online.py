@@ -11,7 +11,7 @@ from .convex import ScaledIdentity
 from .data import check
 from .data.intercept import WithIntercept
 from .data.stream import Stream
-from .errors import BadInput, OutOfData, pick, require_count
+from .errors import BadInput, OutOfData, elsewhere, pick, require_count
 from .losses import Loss
 from .losses import loss as as_loss
 from .problem import Problem
@@ -21,6 +21,7 @@ from .streams import StreamSum
 from .sums import LinearSum
 
 
+@elsewhere(penalty="regularizer=", reg="regularizer=", regularization="regularizer=", fit_intercept="intercept=")
 def stream(
     source: Any,
     loss: str | Loss = "squared-sigmoid",

@@ -21,7 +21,8 @@ from .convex import (
 )
 from .data import check
 from .data.intercept import WithIntercept
-from .errors import BadInput, BadSettings, CannotSolve, pick, require_number
+from .errors import BadInput, BadSettings, CannotSolve, elsewhere, pick, require_number
+from .functions import Function
 from .losses import Loss
 from .losses import loss as as_loss
 from .regularizers import Except, Regularizer, reweighted
@@ -60,7 +61,11 @@ class Problem:
     def __post_init__(self) -> None:
         if (self.H is None) == (self.f is None):
             raise BadSettings("H, f", (self.H, self.f), "exactly one of H (problem (M)) and f (form (S))")
-        object.__setattr__(self, "r", as_regularizer(self.r))
+        convex = "a convex part, such as dcopt.convex.ScaledIdentity(2.0)"
+        _is_part("G", self.G, ("value", "grad", "bregman", "shift"), convex)
+        name = "H" if self.f is None else "f"
+        _is_part(name, self.sum, ("n", "shape", "dtype"), "a sum, such as dcopt.Function(value, gradient, shape)")
+        object.__setattr__(self, "r", as_regularizer(self.r).rounded(self.dtype))
         if (wants := self.r.shape) is not None and self.shape[: len(wants)] != wants:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
 
@@ -121,6 +126,10 @@ class Problem:
     def constants(self) -> Constants:
         """ρ, L_H, L, L_v, L_r2: algorithms use them, plans state them."""
         G, r, f = self.G, self.r, self.known
+        if isinstance(self.f, Function):  # H = G − f, and f has its curvature in [ρ, L], or in [−L, L] where ρ = 0
+            m, L_f, own = -self.f.rho if self.f.rho > 0.0 else self.f.L, self.f.L, self.f.L_v
+            L_H = None if m is None or L_f is None else max(G.L + m, L_f - G.rho)
+            return Constants(G.rho + r.rho, G.rho - (L_f or 0.0), L_H, L_H, own, r.L2)
         if self.f is None or not isinstance(f, LinearSum):
             L_H, L, L_v = (getattr(self.sum, name, None) for name in ("L_H", "L", "L_v"))
             L_H, L = (None if c is None else c + self.eta for c in (L_H, L))
@@ -187,6 +196,19 @@ class Problem:
         return replace(self, G=self.G.shift(eta), eta=added, tunable=False)
 
 
+def _is_part(name: str, given: object, verbs: tuple[str, ...], expected: str) -> None:
+    """Refuse functions and classes where an object is wanted."""
+    if isinstance(given, type) or not all(hasattr(given, verb) for verb in verbs):
+        raise BadSettings(name, given, expected)
+
+
+_INSTANCE = "regularizer=, with an instance such as dcopt.regularizers.L1(lam=0.1)"
+
+
+@elsewhere(
+    penalty="regularizer=", reg="regularizer=", regularization="regularizer=", weights="sample_weight=",
+    fit_intercept="intercept=", lam=_INSTANCE, alpha=_INSTANCE, C=_INSTANCE,
+)  # fmt: skip
 def erm(
     X: Any,
     y: Any,

@@ -9,18 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from .draw import Draw, as_seed
-from .errors import BadSettings, ResumeMismatch
+from .errors import BadModel, BadSettings, ResumeMismatch
 from .estimators import Estimator
+from .estimators.base import Checked
 from .job import Job, Observer, Told, Tolerance, are_observers, is_problem
 from .methods import Method, Planned, as_method, resolve
 from .problem import Problem
 from .run import Saved
 from .state import Result, State
 from .stop import Rule
-from .store.fingerprint import differences, fingerprint
+from .store.fingerprint import SAME, mismatch
 from .store.restored import Checkpoint, guarded, load
-
-_SAME = 1e-9  # relative difference of F at a point of the run, which threads may round differently
 
 
 def resume(
@@ -68,7 +67,7 @@ def resume(
         P, method = method.P, method.estimator
     found, notes = load(path)
     origin = found.origin
-    differs = differences(origin.fingerprint, fingerprint(P))
+    differs = mismatch(origin.fingerprint, P)
     if method is not None and (given := resolve(method, P)[0]) is not origin.method and method != origin.method:
         then = as_method(origin.method)
         differs += (f"the method: {_name(origin.method, then)} then, {_name(method, given)} now",)
@@ -108,8 +107,12 @@ def _restored(found: Checkpoint, job: Job) -> tuple[State, Saved]:
     shape, of = job.P.shape, job.tuned.sum
     fresh = None if found.t == 0 else job.estimator.start(of, found.x(shape), Draw(job.seed, 0)).memory
     state, saved = found.state(shape, fresh), found.saved(shape)
+    if isinstance(state.memory, Checked):
+        state.memory.check()
     if state.t > 0:
-        job.estimator.step(of, state.x, state.prev, state.thawed().memory, Draw(job.seed, state.t))
+        tried = job.estimator.step(of, state.x, state.prev, state.thawed().memory, Draw(job.seed, state.t))
+        if tried.g.shape != shape:
+            raise BadModel(found.path, f"its memory leads to a gradient of shape {tried.g.shape}, x has shape {shape}")
     return state, saved
 
 
@@ -119,5 +122,5 @@ def _same_value(path: str, P: Problem, saved: Saved) -> None:
         if look is None or not math.isfinite(look.F):
             continue
         F = P.value(look.x)
-        if not abs(F - look.F) <= _SAME * max(1.0, abs(look.F)):
+        if not abs(F - look.F) <= SAME * max(1.0, abs(look.F)):
             raise ResumeMismatch(path, (f"F at a point of the run: {look.F!r} then, {F!r} now",))

@@ -18,10 +18,10 @@ from .measures.confidence import CONFIDENCE, Doubt, doubt
 from .problem import Point, Problem
 from .state import Certificate, Result, Spent, State
 from .status import Status
-from .stop import Progress, Rule
+from .stop import Progress, Rule, Seconds
 from .streams import StreamSum
 from .subproblems.local import LEAST
-from .watch import Interrupts, Record, Trace
+from .watch import Interrupts, Record, Stopped, Trace
 from .xp import Array
 
 _FAST = 10.0  # a measure that falls by this factor from one step to the next is still falling
@@ -196,7 +196,17 @@ class Run:
     ) -> End:
         """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps."""
         self._search = search
-        with Interrupts(self.P.sum) as interrupts:
+        began = clock()
+
+        def over() -> bool:
+            """Whether the rule ends the run for the time that this step has taken so far."""
+            before, self.seconds = self.seconds, self.seconds + clock() - began
+            try:
+                return rule(self) is Status.TIME
+            finally:
+                self.seconds = before
+
+        with Interrupts(self.P.sum, over if rule.uses(Seconds) else None) as interrupts:
             while True:
                 if self.passes >= self._next_trace:
                     self._record()
@@ -216,6 +226,8 @@ class Run:
                     state = next(states)
                 except OutOfData as end:
                     return End(Status.OUT_OF_DATA, str(end))
+                except Stopped as end:
+                    return End(end.status, end.message)
                 except (Exception, KeyboardInterrupt) as error:
                     if error is not getattr(self.P.sum, "broken", None):
                         raise

@@ -12,7 +12,7 @@ import numpy as np
 from .data import check
 from .draw import as_seed
 from .epochs import locally
-from .errors import BadInput, BadSettings, OutOfData, require, require_number
+from .errors import BadInput, BadSettings, OutOfData, elsewhere, require, require_number
 from .estimators import Estimator
 from .job import Job, Observer, Told, Tolerance, are_observers, default_tol, is_problem
 from .loop import dca
@@ -22,6 +22,7 @@ from .state import Result, State
 from .stop import Rule
 from .subproblems import Subsolver
 from .sums import Cost
+from .xp import Array
 
 
 def iterate(
@@ -37,6 +38,7 @@ def iterate(
     is_problem(P)
     if isinstance(method, Planned):
         P, method = method.P, method.estimator
+    require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
     recipe, _ = locally(resolve(method, P)[0], P)
@@ -58,10 +60,10 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
 
 
 def _start_of(plan: Planned, x0: Any) -> None:
-    """A plan holds for starts with F(x0) − inf F ≤ D0: refuse another one."""
-    if x0 is None:
-        return
+    """A plan holds for starts with F(x0) − inf F ≤ D0, and for the one that it was made with: refuse another one."""
     low, P = plan.P.lower_bound, plan.P
+    if x0 is None or np.array_equal(first_state(P, x0).x, first_state(P, plan.x0).x):
+        return
     if low is None or P.value(x0) - low > plan.D0 * (1 + 1e-12):
         raise BadSettings("x0", "another start", f"one with F(x0) − inf F ≤ {plan.D0:g}, or a plan made with this x0")
 
@@ -69,13 +71,26 @@ def _start_of(plan: Planned, x0: Any) -> None:
 def first_state(P: Problem, x0: Any) -> State:
     """t = 0: a checked copy of x0 in dom r1, or zeros (what is nearest to them in dom r1)."""
     x = check.point(x0, P.shape, P.dtype)
-    if x0 is None and not math.isfinite(P.r.r1(x)):
-        x = P.r.prox(x, 1.0)  # the point of the domain nearest to 0
+    if not math.isfinite(P.r.r1(x)):
+        inside = P.r.prox(x, 1.0)
+        if x0 is None or _rounded(inside, x):  # the point of the domain nearest to 0, or to a bound that was rounded
+            x = inside
     if not math.isfinite(P.r.r1(x)):
         raise BadInput("x0", "is outside the domain of r1")
     return State(0, x, None, None, Cost(0, 0))
 
 
+def _rounded(a: Array, b: Array) -> bool:
+    """Whether the entries differ by the rounding of their type at most."""
+    return bool(np.all(np.abs(a - b) <= np.finfo(b.dtype).eps * np.abs(b)))
+
+
+@elsewhere(
+    max_iter="passes= or steps=", maxiter="passes= or steps=", n_iter="passes= or steps=", iterations="steps=",
+    epochs="passes=", max_epochs="passes=", max_passes="passes=", max_time="seconds=", time_limit="seconds=",
+    timeout="seconds=", eps="tol= or atol=", tolerance="tol= or atol=", gtol="tol= or atol=", random_state="seed=",
+    init="x0=", x_init="x0=", callback="callbacks=", verbose="callbacks=", solver="method=", algorithm="method=",
+)  # fmt: skip
 def solve(
     P: Problem,
     method: str | Method | Estimator | Planned = "auto",

@@ -80,11 +80,6 @@ class StreamSum:
         return math.sqrt(squares / (f.n - 1)) if not squares < 0.0 else 0.0  # NaN stays
 
     @property
-    def waiting(self) -> bool:
-        """Whether the caller's source is at work: a run interrupted now need not wait for it."""
-        return self.stream.waiting
-
-    @property
     def broken(self) -> BaseException | None:
         """The last error that came from the source or from one of its blocks."""
         return self.stream.broken

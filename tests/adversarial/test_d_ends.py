@@ -582,6 +582,21 @@ def test_d10_a_second_ctrl_c_raises() -> None:
 
 
 @pytest.mark.usefixtures("default_sigint")
+def test_l8_a_run_inside_of_another_ends_with_it() -> None:
+    """The first Ctrl-C had to wait for the end of the inner run."""
+    ends: list[dcopt.Result] = []
+
+    def inner(state: dcopt.State) -> None:
+        press = lambda s: signal.raise_signal(signal.SIGINT) if s.t == 3 else None  # noqa: E731
+        ends.append(solve(binary(), steps=60, seed=0, callbacks=[press]))
+
+    outer = solve(binary(), steps=60, seed=0, callbacks=[inner])
+    assert [ends[0].steps, outer.steps, len(ends)] == [3, 1, 1]
+    assert ends[0].status is outer.status is Status.INTERRUPTED
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("default_sigint")
 def test_d10_a_handler_of_the_callers_own_stays() -> None:
     heard = []
     mine = lambda number, frame: heard.append(number)  # noqa: E731

@@ -439,6 +439,41 @@ def test_f6_functions_are_told_by_their_values(tmp_path: Path) -> None:
     assert resume(tmp_path / "run", function(1.0), steps=9).steps == 9
 
 
+OTHER_BLAS = """
+import sys, numpy as np, dcopt
+from dcopt.store.fingerprint import _digest
+decomposition, path, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
+X = np.random.default_rng(0).standard_normal((3000, 300))
+P = dcopt.erm(X, X[:, :5].sum(1), "squared", "scad", decomposition=decomposition)
+if steps == 5:
+    dcopt.solve(P, "dca", steps=5, seed=0, checkpoint=path)
+else:
+    assert dcopt.resume(path, P, steps=steps).steps == steps
+print(_digest(P.G.Q if decomposition == "gram" else P.G.m))
+"""
+
+
+@pytest.mark.parametrize("decomposition", ["gram", "diagonal"])
+def test_h5_another_number_of_threads_and_another_machine(decomposition: str, tmp_path: Path) -> None:
+    """BLAS computes G from the data, with other last bits: the run is the same all the same."""
+    path = tmp_path / "run"
+    machines = [
+        {"OPENBLAS_NUM_THREADS": "1"}, {"OPENBLAS_NUM_THREADS": "2"},
+        {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Nehalem"},
+    ]  # fmt: skip
+    for steps, machine in zip((5, 7, 9), machines, strict=True):
+        call = [sys.executable, "-c", OTHER_BLAS, decomposition, str(path), str(steps)]
+        done = subprocess.run(call, env=os.environ | machine, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_h5_another_inner_tolerance(tmp_path: Path) -> None:
+    """That of the convex programs follows tol, which may be another one."""
+    from dataclasses import replace
+
+    P = convex(decomposition="gram")
+    solve(replace(P, inner_tol=1e-6), "dca", steps=5, seed=0, checkpoint=tmp_path / "run")
+    assert resume(tmp_path / "run", P, steps=9, tol=1e-12).steps == 9
 
 
 def test_f6_a_checkpoint_that_is_there_is_not_written_over(tmp_path: Path) -> None:
@@ -579,6 +614,72 @@ def test_a_forged_checkpoint_is_refused(tmp_path: Path) -> None:
                 resume(path, P, steps=12)
             except (BadModel, ResumeMismatch, BadSettings):
                 continue
+
+
+def forge(path: Path, **spoilt: Any) -> None:
+    """The checkpoint with other arrays, under a right digest; double underscores stand for dots."""
+    from dcopt.store import tensors
+
+    header, arrays = tensors.read(path, "checkpoint", allow_nonfinite=True)
+    changed = {name.replace("__", "."): a for name, a in spoilt.items()}
+    assert changed.keys() <= arrays.keys()
+    path.unlink()
+    tensors.save(path, "checkpoint", header, arrays | changed, allow_nonfinite=True, calls=FAST)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda slot, counts: (np.full_like(slot, 2**28), counts),
+        lambda slot, counts: (np.full_like(slot, -1), counts),
+        lambda slot, counts: (np.where(np.arange(len(slot)) == 17, len(counts), slot), counts),
+        lambda slot, counts: (np.zeros_like(slot), counts),
+        lambda slot, counts: (slot, counts + 1),
+        lambda slot, counts: (slot, counts[:-1]),
+    ],
+)
+@pytest.mark.parametrize("method", ["dca-saga", "sdca"])
+def test_h4_a_table_that_refers_to_points_that_are_not_there(method: str, spoil: Any, tmp_path: Path) -> None:
+    """A checkpoint of some kilobytes made np.bincount take 2 GB; every row is checked, not only those of a batch."""
+    import tracemalloc
+
+    path, P = tmp_path / "run", binary()
+    solve(P, method, steps=7, seed=3, checkpoint=path)
+    arrays = peek_arrays(path)
+    slot, counts = spoil(arrays["memory.stale.slot"], arrays["memory.stale.counts"])
+    forge(path, memory__stale__slot=slot, memory__stale__counts=counts)
+    tracemalloc.start()
+    with pytest.raises(BadModel, match="memory"):
+        resume(path, P, steps=9)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2**22
+
+
+def peek_arrays(path: Path) -> dict[str, Any]:
+    from dcopt.store import tensors
+
+    return tensors.read(path, "checkpoint", allow_nonfinite=True)[1]
+
+
+def test_h4_a_memory_of_another_width_where_x_is_one_number(tmp_path: Path) -> None:
+    """Arrays of length 1 may grow in a table, but the gradient has the shape of x."""
+    path, X = tmp_path / "run", matrix(40, 1)
+    P = erm(X, signs(X), "logistic")
+    solve(P, "dca-page", steps=7, seed=3, checkpoint=path)
+    forge(path, memory__g=np.zeros(1000))
+    with pytest.raises(BadModel, match="gradient of shape"):
+        resume(path, P, steps=9)
+
+
+@pytest.mark.parametrize("spoil", [lambda a: a[None], lambda a: a[None, None], lambda a: np.full(len(a), np.inf)])
+def test_l4_a_trace_that_is_no_table(spoil: Any, tmp_path: Path) -> None:
+    path, P = tmp_path / "run", binary()
+    solve(P, "dca-page", steps=7, seed=3, checkpoint=path)
+    arrays = peek_arrays(path)
+    forge(path, **{f"trace__{name}": spoil(arrays[f"trace.{name}"]) for name in ("t", "F", "nnz")})
+    with pytest.raises(BadModel, match=r"trace\.t"):
+        resume(path, P, steps=9)
 
 
 # ---- F9, F10

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
+import threading
+import time
 import tracemalloc
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -407,6 +410,78 @@ def test_i6_ctrl_c_while_the_source_blocks() -> None:
         assert result.status is Status.INTERRUPTED and "Ctrl-C" in result.message and result.error is None
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler and result.steps > 5
     finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _blocking(X: Any, y: Any) -> Iterator[Any]:
+    yield X, y
+    time.sleep(60.0)
+    yield X, y
+
+
+def _empty(X: Any, y: Any) -> Iterator[Any]:
+    yield X, y
+    while True:
+        yield X[:0], y[:0]
+
+
+def _spoilt(X: Any, y: Any) -> Iterator[Any]:
+    yield X, y
+    while True:
+        yield np.full((100, X.shape[1]), np.nan), y[:100]
+
+
+ENDLESS = pytest.mark.parametrize("source", [_blocking, _empty, _spoilt])
+
+
+@ENDLESS
+def test_m5_a_time_limit_acts_while_a_stream_gives_nothing(source: Any) -> None:
+    X, y = samples(300)
+    P, began = stream(source(X, y), "logistic", holdout=64, classes=[-1.0, 1.0], on_bad="skip"), time.monotonic()
+    result = solve(P, SMALL, samples=10**6, seconds=0.3, seed=0)
+    assert result.status is Status.TIME and "waiting for the stream" in result.message and result.steps > 5
+    assert 0.3 <= time.monotonic() - began < 20.0 and np.isfinite(result.x).all()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("source", [_empty, _spoilt])
+def test_m5_between_two_blocks_in_any_thread(source: Any) -> None:
+    X, y = samples(300)
+    P = stream(source(X, y), "logistic", holdout=64, classes=[-1.0, 1.0], on_bad="skip")
+    ended: list[dcopt.Result] = []
+    thread = threading.Thread(target=lambda: ended.append(solve(P, SMALL, samples=10**6, seconds=0.2, seed=0)))
+    thread.start()
+    thread.join(30.0)
+    assert ended and ended[0].status is Status.TIME
+
+
+def test_m5_the_callers_own_alarm_is_left_alone() -> None:
+    heard: list[int] = []
+    X, y = samples(300)
+    before = signal.signal(signal.SIGALRM, lambda number, frame: heard.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        P = stream(_empty(X, y), "logistic", holdout=64, classes=[-1.0, 1.0])
+        assert solve(P, SMALL, samples=10**6, seconds=0.3, seed=0).status is Status.TIME and heard == [signal.SIGALRM]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@ENDLESS
+def test_m5_the_first_ctrl_c_ends_a_run_that_waits(source: Any) -> None:
+    """Blocks that hold nothing to use were asked for without end: the first Ctrl-C was noted, and never read."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    X, y = samples(300)
+    P = stream(source(X, y), "logistic", holdout=64, classes=[-1.0, 1.0], on_bad="skip")
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        result = solve(P, SMALL, samples=10**6, seed=0)
+        assert result.status is Status.INTERRUPTED and "Ctrl-C" in result.message and result.steps > 5
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        timer.join()
         signal.signal(signal.SIGINT, before)
 
 

@@ -154,6 +154,7 @@ class Broken:
             raise OSError("libLLVM.so: cannot open shared object file")
 sys.meta_path.insert(0, Broken())
 """,
+    "switched off": "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'\n",
 }
 
 
@@ -294,13 +295,16 @@ def test_l3_never_a_stale_kernel(tmp_path: Path, loops: Path, stamps: str) -> No
 def test_l3_nor_one_that_is_made_of_several_files(tmp_path: Path, file: str, old: str, new: str) -> None:
     copy = tmp_path / "lib" / "dcopt"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    code = f"import sys; sys.path.insert(0, {str(copy.parent)!r})\n" + """
+    code = (
+        f"import sys; sys.path.insert(0, {str(copy.parent)!r})\n"
+        + """
 import json
 import numpy as np, scipy.sparse as sp
 import dcopt
 f = dcopt.erm(sp.csr_array(np.eye(2)), [1.0, 2.0], "welsch").f
 print(json.dumps(f.fused(np.arange(2), np.array([1.0, 0.5]), np.zeros(2)).tolist()))
 """
+    )
     before = said(code, NUMBA_CACHE_DIR=str(tmp_path / "kernels"))
     rewrite(copy / file, old, new)
     assert said(code, NUMBA_CACHE_DIR=str(tmp_path / "kernels")) != before
@@ -319,11 +323,14 @@ def test_l4_a_second_call_compiles_nothing(usual: Any, folder: str) -> None:
 
 def test_l4_compiling_is_off_the_clock(tmp_path: Path) -> None:
     """Every compilation takes an hour, on a clock of the test's own: no trace has seen it, no limit was met."""
-    late = WATCH + """
+    late = (
+        WATCH
+        + """
 import time
 from dcopt.data import engine
 engine.perf_counter = lambda: time.perf_counter() + 3600.0 * watch.count
 """
+    )
     tell = """
 from dcopt.run import Run
 go, inside = Run.go, []
@@ -379,6 +386,61 @@ with ThreadPoolExecutor(4) as pool:
     first = usual[0]
     told = said(SOLVE + code, NUMBA_CACHE_DIR=str(tmp_path))
     assert told == [first[:2], first[:1], first[3:], first[3:]]
+
+
+# ---- M12: the lock
+
+LOCK = """
+import json, os, sys, time
+from dcopt.data import compiler, engine
+compiler._PATIENCE = 0.5
+path = compiler._folder() / compiler._LOCK
+path.parent.mkdir(parents=True, exist_ok=True)
+"""
+TAKE = """
+began = time.monotonic()
+found = []
+for _ in range(3):
+    with compiler.one_process_at_a_time():
+        found.append(compiler._alone.kept)
+print(json.dumps([found, time.monotonic() - began, engine.notes(), compiler._alone.kept]))
+"""
+
+
+@posix
+def test_m12_the_lock_is_where_the_kernels_are(tmp_path: Path) -> None:
+    code = LOCK + TAKE.replace("engine.notes()", "str(path)")
+    found, _, path, _ = said(code, NUMBA_CACHE_DIR=str(tmp_path))
+    assert found == [True] * 3 and Path(path).is_relative_to(tmp_path) and Path(path).is_file()
+
+
+@posix
+@pytest.mark.parametrize(
+    ("trap", "why"),
+    [
+        ("os.mkfifo(path)", "not a regular file"),
+        ("os.symlink(path.with_name('target'), path)", "symbolic links"),
+        ("path.mkdir()", "directory"),
+        ("import fcntl; other = open(path, 'a'); fcntl.flock(other, fcntl.LOCK_EX)", "another process has held"),
+    ],
+)
+def test_m12_a_lock_that_cannot_be_had_costs_a_compilation(trap: str, why: str, tmp_path: Path) -> None:
+    """A FIFO of its name, or a stopped process that held it, kept every other one waiting, without a word."""
+    found, took, notes, after = said(LOCK + trap + TAKE, NUMBA_CACHE_DIR=str(tmp_path))
+    assert found == [False] * 3 and took < 10.0 and after
+    assert len(notes) == 1 and "for this process alone" in notes[0] and why in notes[0]
+    assert not list(tmp_path.rglob("target"))
+
+
+@posix
+def test_m12_what_is_compiled_alone_is_neither_kept_nor_taken_from_the_disk(loops: Path, tmp_path: Path) -> None:
+    environ = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    alone = "from dcopt.data import compiler\ncompiler._alone.kept = False\n"
+    assert call(loops, alone, **environ)[0] == [4.0, 3.0, 4.0, 5.0] and not list(tmp_path.rglob("*.nbc"))
+    assert call(loops, **environ)[0] == [4.0, 3.0, 4.0, 5.0]
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
+    assert kept and call(loops, alone, **environ) == [[4.0, 3.0, 4.0, 5.0], [0] * 4, [1] * 4]
+    assert kept == {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
 
 
 # ---- L6

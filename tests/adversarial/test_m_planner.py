@@ -127,3 +127,15 @@ def test_a_plan_belongs_to_its_problem() -> None:
     one, two = (dcopt.erm(np.eye(3), [0, 1, 0]) for _ in range(2))
     with pytest.raises(BadSettings, match="plan"):
         dcopt.solve(two, dcopt.plan(one, 0.1))
+
+
+def test_w7_a_plan_takes_the_start_that_it_was_made_with() -> None:
+    """Where no lower bound of F is known, it was refused as another one."""
+    P, x0 = dcopt.problems.pca(np.random.default_rng(0).normal(size=(50, 3)), nonnegative=False), np.ones(3) * 0.2
+    assert P.lower_bound is None
+    plan = dcopt.plan(P, 0.5, "gap", D0=9.0, x0=x0)
+    assert dcopt.solve(P, plan, x0=x0.copy(), seed=0).x.tolist() == dcopt.solve(P, plan, seed=0).x.tolist()
+    with pytest.raises(dcopt.BadSettings, match="another start"):
+        dcopt.solve(P, plan, x0=x0 + 0.1)
+    zeros = dcopt.plan(P, 0.5, "gap", D0=9.0)
+    assert dcopt.solve(P, zeros, x0=np.zeros(3), seed=0).steps == zeros.T

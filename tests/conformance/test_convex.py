@@ -157,7 +157,8 @@ def test_plain_arrays_of_the_standard():
         lambda: Quadratic([[1.0, 2.0], [0.0, 1.0]]),
         lambda: Quadratic([[math.nan]]),
         lambda: Quadratic(np.eye(2), [1.0, 2.0, 3.0]),
-        lambda: Quadratic([[1.0, 0.0], [0.0, -1.0]]).rho,
+        lambda: Quadratic([[1.0, 0.0], [0.0, -1.0]]),
+        lambda: Quadratic(-np.eye(3), np.ones(3)),
         lambda: Radial(0.0, 0.0),
         lambda: Radial(-1.0, 1.0),
         lambda: Shifted(Radial(1.0, 1.0), -1.0),
@@ -169,6 +170,19 @@ def test_plain_arrays_of_the_standard():
 def test_bad_settings_are_refused(make):
     with pytest.raises(BadSettings):
         make()
+
+
+def test_an_indefinite_quadratic_is_refused_with_its_least_eigenvalue() -> None:
+    with pytest.raises(BadSettings, match="least eigenvalue -1': expected a positive semidefinite"):
+        Quadratic(-np.eye(3))
+    for d in (1, 5, 60):  # what rounding leaves of a singular matrix is not refused
+        B = np.random.default_rng(d).standard_normal((max(1, d // 2), d)) * 10.0 ** np.linspace(-3, 3, d)
+        assert Quadratic(B.T @ B).L > 0.0 and Quadratic(np.zeros((d, d))).L == 0.0
+        e, V = np.linalg.eigh(B.T @ B)
+        e[0] = -1e-6 * e[-1]
+        Q = V @ np.diag(e) @ V.T
+        with pytest.raises(BadSettings, match="least eigenvalue"):
+            Quadratic(0.5 * (Q + Q.T))
 
 
 # ---- parts that lie

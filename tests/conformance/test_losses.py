@@ -455,3 +455,18 @@ def test_a_new_loss_is_three_formulas() -> None:
             return 4 * SquaredSigmoid().ddphi(m)
 
     assert run(LAWS, Savage()) == list(LAWS)
+
+
+@pytest.mark.parametrize("name", ["geman-mcclure", "cauchy", "welsch", "tukey", "huber"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_residuals_whose_square_overflows(name: str, dtype: type) -> None:
+    """φ, φ′ and φ″ are numbers at any finite residual; that of Geman and McClure was NaN beyond 1e154."""
+    loss, big = LOSSES[name], float(np.finfo(dtype).max)
+    for size in (1e5, 1e9, big**0.49, big**0.51, big / 4):
+        z, zero = np.array([size, -size], dtype), np.zeros(2, dtype)
+        with np.errstate(all="ignore"):
+            assert not np.isnan([loss.value(z, zero), loss.slope(z, zero), loss.bend(z, zero)]).any(), size
+        if name == "geman-mcclure":
+            assert loss.value(z, zero).tolist() == pytest.approx([0.5, 0.5], rel=1e-9)
+    if name == "geman-mcclure":
+        assert np.isnan(loss.value(np.array([np.nan], dtype), zero[:1])).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..xp import Array, namespace
 
@@ -75,6 +75,11 @@ class Part(ABC):
         from .shifted import Shifted
 
         return Shifted(self, eta)
+
+
+def moved(made_of: Any, how: str) -> Any:
+    """Of what data a G is that was made from another one: None where that is not known."""
+    return None if made_of is None else (how, made_of)
 
 
 def inner(a: Array, b: Array) -> float:

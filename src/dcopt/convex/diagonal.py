@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..errors import BadSettings, require, require_number
 from ..xp import Array, namespace
-from .base import Part
+from .base import Part, moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,6 +17,7 @@ class Diagonal(Part):
     """G(x) = ½ Σ_j m_j x_j², m > 0 of shape (d,); for x (d, c), m_j belongs to row j."""
 
     m: Array
+    made_of: Any = field(default=None, repr=False, compare=False)  # the data that m was computed from
 
     def __post_init__(self) -> None:
         try:
@@ -41,7 +43,7 @@ class Diagonal(Part):
 
     def shift(self, eta: float) -> Diagonal:
         require_number("eta", eta, 0.0)
-        return Diagonal(self.m + eta)
+        return Diagonal(self.m + eta, moved(self.made_of, f"shifted by {eta:.9g}"))
 
     def along(self, x: Array) -> Array:
         """m as an array of x's library and precision that multiplies it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,14 +46,14 @@ class Gram(Majorizer, Quadratic):
         return max(1e-10, min(self.least, math.sqrt(_RIDGE * self.least)))
 
     def scaled(self, by: float) -> Gram:
-        return Gram(by * self.Q, least=by * self.least, tau=by * self.tau)
+        return replace(self, Q=by * self.Q, least=by * self.least, tau=by * self.tau)
 
     def spread(self, a: RowMatrix, weights: Array) -> float:
         root = np.linalg.inv(np.linalg.cholesky(self.Q))
         size2 = np.empty(a.shape[0])
         for start in range(0, len(size2), _BLOCK):
             rows = np.arange(start, min(start + _BLOCK, len(size2)))
-            size2[rows] = np.sum(np.asarray(a.dot(root.T.astype(a.dtype), rows), np.float64) ** 2, axis=1)
+            size2[rows] = np.sum(np.asarray(a.dot(root.T, rows), np.float64) ** 2, axis=1)
         return float(np.linalg.eigvalsh(root @ gram(a, weights * weights * size2) @ root.T)[-1])
 
 
@@ -72,4 +72,4 @@ def majorizing_gram(f: LinearSum) -> Gram:
     diagonal = np.diagonal(Q).copy()
     ridge = _RIDGE * np.where(diagonal > 0.0, diagonal, 1.0)
     Q[np.diag_indices(d)] += ridge
-    return Gram(Q, least=float(ridge.min()))
+    return Gram(Q, least=float(ridge.min()), made_of=f)

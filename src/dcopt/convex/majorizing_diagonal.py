@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..data.rows import RowMatrix
 from ..errors import CannotSolve
 from ..sums import LinearSum
 from ..xp import Array
+from .base import moved
 from .diagonal import Diagonal
 from .majorizer import Majorizer
 
@@ -27,12 +28,16 @@ class MajorizingDiagonal(Majorizer, Diagonal):
     tau: float = 1.0
 
     def scaled(self, by: float) -> MajorizingDiagonal:
-        return MajorizingDiagonal(by * self.m, by * self.tau)
+        return replace(self, m=by * self.m, tau=by * self.tau)
 
     def steady(self, f: LinearSum, s: float) -> Majorizer:
         """And with no step 30 times longer than another: a rare feature is noise in a batch, and asks for a large τ."""
-        some = self if s == 0.0 else MajorizingDiagonal(np.maximum(self.m, self.L / _UNEVEN), self.tau)
+        some = self if s == 0.0 else self._even()
         return Majorizer.steady(some, f, s)
+
+    def _even(self) -> MajorizingDiagonal:
+        m = np.maximum(self.m, self.L / _UNEVEN)
+        return replace(self, m=m, made_of=moved(self.made_of, f"none below 1/{_UNEVEN:g} of the largest"))
 
     def spread(self, a: RowMatrix, weights: Array) -> float:
         """By Lanczos on the rows b_i with b_ij = a_ij / √m_j, of which none is formed: |a_i|² = ‖b_i‖²."""
@@ -77,7 +82,8 @@ def majorizing_diagonal(f: LinearSum) -> MajorizingDiagonal:
         sums += part.tdot(length if f.weights is None else length * np.asarray(f.weights[rows], np.float64))
     m = max(high, -low) / n * sums * _UP
     least = float(m[m > 0.0].min()) if m.any() else 1.0
-    return MajorizingDiagonal(np.maximum(np.where(m > 0.0, m, least), float(np.finfo(f.dtype).tiny) ** 0.5))
+    m = np.maximum(np.where(m > 0.0, m, least), float(np.finfo(f.dtype).tiny) ** 0.5)
+    return MajorizingDiagonal(m, made_of=f)
 
 
 def equilibrated_diagonal(f: LinearSum) -> MajorizingDiagonal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,9 @@ from ..data import check
 from ..data.rows import RowMatrix
 from ..errors import BadSettings, require, require_number
 from ..xp import Array
-from .base import Part
+from .base import Part, moved
+
+_ACCURACY = 1e-10  # of the entries of a given Q, relative to the largest
 
 
 class Spectrum(NamedTuple):
@@ -27,12 +29,14 @@ class Spectrum(NamedTuple):
 class Quadratic(Part):
     """G(x) = ½ ⟨x, Qx⟩ − ⟨q, x⟩ + const, Q symmetric positive semidefinite (d, d); x is (d,) or (d, c).
 
-    Kept in float64 whatever x is. That Q ⪰ 0 is found when its spectrum is first needed (rho, L), O(d³).
+    Kept in float64 whatever x is. `made_of`: the data that Q, q and const were computed from, which say more than these
+    do: their last bits depend on the machine.
     """
 
     Q: Array
     q: Array = 0.0
     const: float = 0.0
+    made_of: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         try:
@@ -41,22 +45,21 @@ class Quadratic(Part):
             raise BadSettings("Q", self.Q, "a symmetric matrix of finite numbers") from None
         good = Q.ndim == 2 and Q.shape[0] == Q.shape[1] > 0 and bool(np.isfinite(Q).all())
         require(good, "Q", Q.shape, "a square matrix of finite numbers")
-        require(bool(np.abs(Q - Q.T).max() <= 1e-10 * np.abs(Q).max()), "Q", "not symmetric", "a symmetric matrix")
+        room = _ACCURACY * float(np.abs(Q).max())
+        require(bool(np.abs(Q - Q.T).max() <= room), "Q", "not symmetric", "a symmetric matrix")
         good = (q.ndim == 0 or q.shape[0] == len(Q)) and q.ndim <= 2 and bool(np.isfinite(q).all())
         require(good, "q", q.shape, f"{len(Q)} finite numbers, or as many rows")
         require_number("const", self.const, -np.inf)
         Q = 0.5 * (Q + Q.T)
+        if self.made_of is None:
+            _refuse_indefinite(Q, len(Q) * room)
         for name, array in (("Q", Q), ("q", q)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        e, V = np.linalg.eigh(self.Q)
-        low = float(e[0])
-        if low < -1e-8 * max(abs(low), float(e[-1])):
-            raise BadSettings("Q", f"least eigenvalue {low:.3g}", "a positive semidefinite matrix: G must be convex")
-        return Spectrum(e, V)
+        return Spectrum(*np.linalg.eigh(self.Q))
 
     @cached_property
     def _doubt(self) -> float:
@@ -77,7 +80,8 @@ class Quadratic(Part):
 
     def shift(self, eta: float) -> Quadratic:
         require_number("eta", eta, 0.0)
-        return Quadratic(self.Q + eta * np.eye(len(self.Q)), self.q, self.const)
+        made_of = moved(self.made_of, f"shifted by {eta:.9g}")
+        return Quadratic(self.Q + eta * np.eye(len(self.Q)), self.q, self.const, made_of)
 
     def linear(self, x: Array) -> Array:
         """q, in the shape of x"""
@@ -98,6 +102,17 @@ class Quadratic(Part):
         return 0.5 * float(np.sum(h * (self.Q @ h)))
 
 
+def _refuse_indefinite(Q: NDArray[np.float64], room: float) -> None:
+    """`room`: by how much eigenvalues may be below 0, as entries that are wrong by ε move them by d ε at most."""
+    if room == 0.0:  # Q = 0
+        return
+    try:
+        np.linalg.cholesky(Q + room * np.eye(len(Q)))  # a twentieth of what the eigenvalues take
+    except np.linalg.LinAlgError:
+        low = float(np.linalg.eigvalsh(Q)[0])
+        require(low >= -room, "Q", f"least eigenvalue {low:.3g}", "a positive semidefinite matrix: G must be convex")
+
+
 def least_squares(A: Any, b: Any, weights: Any = None) -> Quadratic:
     """G(x) = (1/2N) Σ w_i (⟨a_i, x⟩ − b_i)²: Q = AᵀWA/N, q = AᵀWb/N; weights are scaled to mean 1.
 
@@ -111,7 +126,7 @@ def least_squares(A: Any, b: Any, weights: Any = None) -> Quadratic:
     w = check.sample_weights(weights, n, np.float64)
     wb = b if w is None else (b.T * w).T
     q = np.asarray(rows.tdot(wb), np.float64) / n
-    return Quadratic(gram(rows, w), q, 0.5 * float(np.sum(b * wb)) / n)
+    return Quadratic(gram(rows, w), q, 0.5 * float(np.sum(b * wb)) / n, made_of=("least squares", rows, b, w))
 
 
 def gram(a: RowMatrix, weights: Array | None = None) -> NDArray[np.float64]:

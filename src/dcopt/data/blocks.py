@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
+from ..errors import BadInput, a_kind
 from . import check
 from .csr import CsrRows
 from .dense import DenseRows
@@ -34,7 +34,7 @@ def seen(X: Any) -> tuple[RowMatrix, Form]:
     """A block through the door, and its form."""
     rows = check.as_rows(X)
     if not isinstance(rows, DenseRows | CsrRows):
-        raise BadInput("X", f"a {type(rows).__name__}: blocks are arrays or sparse matrices")
+        raise BadInput("X", f"{a_kind(rows)}: blocks are arrays or sparse matrices")
     return rows, Form(rows.shape[1], rows.dtype, isinstance(rows, CsrRows))
 
 

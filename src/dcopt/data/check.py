@@ -47,9 +47,16 @@ def unmasked(values: Any, name: str) -> None:
         raise BadInput(name, "has masked entries: missing values must be filled in or left out")
 
 
+def dense(values: Any, name: str) -> None:
+    """Refuse sparse matrices where a row of numbers is wanted: to NumPy each is one object."""
+    if hasattr(values, "tocsr"):
+        raise BadInput(name, "is a sparse matrix: give a dense array, toarray().ravel()")
+
+
 def real_array(values: Any, name: str) -> NDArray[Any]:
     """A native float32 or float64 array: float32 stays, other numbers become float64, the rest is refused."""
     unmasked(values, name)
+    dense(values, name)
     try:
         a = np.asarray(values)
     except (TypeError, ValueError) as why:
@@ -109,7 +116,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
         return v, None
     a = label_array(y, n)
     if a.dtype.kind == "O":
-        missing = [i for i, v in enumerate(a) if v is None or v != v]
+        missing = [i for i, v in enumerate(a) if is_missing(v)]
         if missing:
             raise BadInput("y", f"is {a[missing[0]]}", row=missing[0])
         if len({type(v) if isinstance(v, (str, bytes)) else None for v in a}) > 1:
@@ -166,7 +173,7 @@ def declared(classes: Any, kind: str) -> NDArray[Any] | None:
     if classes is None or kind == "real":
         return None
     a = label_array(classes, np.size(classes), "classes")
-    if missing := [v for v in a.tolist() if v is None or v != v]:
+    if missing := [v for v in a.tolist() if is_missing(v)]:
         raise BadInput("classes", f"{missing[0]} is not a class")
     try:
         a = np.unique(a)
@@ -180,10 +187,13 @@ def declared(classes: Any, kind: str) -> NDArray[Any] | None:
 def label_array(y: Any, n: int, name: str = "y") -> NDArray[Any]:
     """One label a row: numbers, strings or booleans."""
     unmasked(y, name)
+    dense(y, name)
     try:
         a = np.asarray(y)
     except (TypeError, ValueError) as why:
         raise BadInput(name, f"is not a list of labels ({why})") from None
+    if a.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
+        raise BadInput(name, "mixes strings and numbers")  # of which NumPy makes strings
     if a.ndim == 2 and a.shape[1] == 1:
         a = a[:, 0]
     if a.shape != (n,):
@@ -191,6 +201,12 @@ def label_array(y: Any, n: int, name: str = "y") -> NDArray[Any]:
     if a.dtype.kind not in "biufUSTO":
         raise BadInput(name, f"expected numbers, strings or booleans, got dtype {a.dtype}")
     return a
+
+
+def is_missing(label: Any) -> bool:
+    """None, NaN, NaT, and what pandas has for them: what is not equal to itself."""
+    same = label is not None and label == label
+    return not (isinstance(same, bool | np.bool_) and same)
 
 
 def weigh_classes(weights: NDArray[Any] | None, labels: NDArray[Any], classes: NDArray[Any] | None) -> None:

@@ -8,25 +8,43 @@ from __future__ import annotations
 import inspect
 import math
 import os
-import tempfile
+import stat
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from ..version import __version__
 from . import elementary, engine
 
+if sys.platform == "win32":
+    _LOCKS = False
+else:
+    import fcntl
+
+    _LOCKS = True
+
+_LOCK = "dcopt-kernels.lock"
+_PATIENCE = 60.0  # seconds to wait for another process that compiles: longer than all kernels take
+_PAUSE = 0.02  # seconds between two tries
+
 
 def _import() -> Any:
-    """Numba, or None where it is absent, or broken in one of many ways."""
+    """Numba, or None where it is absent, switched off, or broken in one of many ways."""
     try:
         import numba
         import numba.extending
     except Exception as why:
         engine.trouble = f"numba cannot be imported ({why!r})"
+        return None
+    settings: Any = numba.config  # its attributes are made when it is loaded
+    if settings.DISABLE_JIT:
+        engine.trouble = "numba is told not to compile (NUMBA_DISABLE_JIT)"
         return None
     return numba
 
@@ -64,6 +82,8 @@ class _Kept:
         return getattr(self._cache, name)
 
     def load_overload(self, *args: Any) -> Any:
+        if not _alone.kept:
+            return None
         try:
             return self._cache.load_overload(*args)
         except Exception:
@@ -73,20 +93,70 @@ class _Kept:
 
     def save_overload(self, *args: Any) -> None:
         with suppress(Exception):
+            if not _alone.kept:
+                return
             self._cache.save_overload(*args)
+
+
+class _Alone(threading.local):
+    kept = True  # the disk cache may be read and written
+
+
+_alone = _Alone()
 
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
-    """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once."""
-    with engine.off_the_clock(), ExitStack() as held:
-        with suppress(ImportError, OSError):  # another system, or no place to write: the cache is not written either
-            import fcntl
+    """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once.
 
-            name = f"dcopt-kernels-{os.getuid()}.lock"
-            lock = held.enter_context(open(os.path.join(tempfile.gettempdir(), name), "a"))
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    Who waits longer than the limit compiles for itself, in memory.
+    """
+    with engine.off_the_clock(), ExitStack() as held:
+        folder, before = _folder(), _alone.kept
+        if folder is not None and _LOCKS:
+            try:
+                _alone.kept = _locked(folder / _LOCK, held)
+                yield
+            finally:
+                _alone.kept = before
+        else:  # another system, or no place to write: then the cache is not written either
+            yield
+
+
+def _locked(path: Path, held: ExitStack) -> bool:
+    """Hold the lock until `held` ends, if it can be had in time. A link and a FIFO are no locks."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        held.callback(os.close, handle)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        until = monotonic() + (0.0 if engine.alone else _PATIENCE)  # once is enough
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            if monotonic() >= until:
+                raise OSError(f"another process has held {path} for more than {_PATIENCE:g} seconds")
+            sleep(_PAUSE)
+    except OSError as why:
+        engine.alone = str(why)
+        return False
+
+
+@cache
+def _folder() -> Path | None:
+    """Where Numba keeps the kernels of this folder; None where it keeps none."""
+    if numba is None:
+        return None
+
+    def nothing() -> None:
+        return None
+
+    try:
+        return Path(numba.njit(cache=True)(nothing).stats.cache_path)
+    except RuntimeError:
+        return None
 
 
 def give_scalar_meaning(names: Any, *formulas: Any) -> None:

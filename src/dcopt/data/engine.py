@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from time import perf_counter
 
 trouble = ""  # why they are not, known from the first one on: Numba costs a third of a second to import
+alone = ""  # why they were compiled once more, for this process alone
 
 
 class _Spent(threading.local):
@@ -19,7 +20,8 @@ _spent = _Spent()
 
 def notes() -> tuple[str, ...]:
     """What a result should say of it."""
-    return (f"loops are not compiled, which is slow: {trouble}",) if trouble else ()
+    said = (f"loops are not compiled, which is slow: {trouble}",) if trouble else ()
+    return (*said, f"loops were compiled for this process alone: {alone}") if alone else said
 
 
 def clock() -> float:

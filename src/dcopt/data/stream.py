@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput, OutOfData
+from ..errors import BadInput, OutOfData, a_kind
 from . import check
 from .blocks import Block, Form, join, own, plain, seen
 from .rows import RowMatrix
@@ -34,6 +34,7 @@ class Stream:
         self.drawn = self.skipped = self.blocks = 0
         self.waiting = False  # inside the caller's code
         self.broken: BaseException | None = None  # the last error that came from the source or from a block
+        self.between: Callable[[], None] = nothing  # called before a block is asked for; a run may raise here to end
         self._parts: deque[Block] = deque()
         self._have = self._at = 0  # samples waiting, and where in the first block they begin
         self._ended = False
@@ -41,6 +42,7 @@ class Stream:
     def take(self, b: int) -> tuple[RowMatrix, NDArray[Any]]:
         """The next b samples as a matrix of their own; raises OutOfData, with nothing taken, if there are fewer."""
         while self._have < b:
+            self.between()
             self._pull(b)
         assert self.form is not None
         pieces: list[tuple[Any, int, int]] = []
@@ -122,6 +124,10 @@ class Stream:
             self._sift(X[half:], y[half:], number, good)
 
 
+def nothing() -> None:
+    """What happens between two blocks, if nobody wants to know."""
+
+
 def _reader(source: Any) -> Callable[[int], Any]:
     """How the next block is got, given how many samples are needed."""
     if isinstance(source, tuple):
@@ -131,7 +137,7 @@ def _reader(source: Any) -> Callable[[int], Any]:
         return lambda need: next(blocks)
     if callable(source):
         return lambda need: _some(source(need))
-    raise BadInput("source", f"is a {type(source).__name__}: give an iterable of blocks (X, y), or a function draw(b)")
+    raise BadInput("source", f"is {a_kind(source)}: give an iterable of blocks (X, y), or a function draw(b)")
 
 
 def _some(block: Any) -> Any:
@@ -143,7 +149,7 @@ def _some(block: Any) -> Any:
 
 def _pair(block: Any) -> tuple[Any, Any]:
     if not isinstance(block, tuple | list) or len(block) != 2:
-        raise BadInput("X, y", f"expected a pair (X, y), got a {type(block).__name__}")
+        raise BadInput("X, y", f"expected a pair (X, y), got {a_kind(block)}")
     return block[0], block[1]
 
 

@@ -45,6 +45,14 @@ class Steady(Protocol):
         """
 
 
+@runtime_checkable
+class Checked(Protocol):
+    """A memory whose arrays refer to one another: a file may hold what no run has written."""
+
+    def check(self) -> None:
+        """Raise BadInput where the arrays do not fit together: a step does not look again."""
+
+
 class OnlyG(NamedTuple):
     """The memory of a recursive estimator."""
 

@@ -34,6 +34,19 @@ class Table(NamedTuple):
     clock: Array | None = None  # visits made with these arrays, which all states share …
     time: int = 0  # … and how many this state has seen: an older state's table is gone
 
+    def check(self) -> None:
+        """Every row refers to a point that is there, and the counts are those of the rows."""
+        if self.stale is None:
+            return
+        slot, counts, points, _ = self.stale
+        if len(slot) != len(self.slopes) or len(counts) != len(points):
+            raise BadInput("memory", f"{len(slot)} rows and {len(counts)} counts of {len(points)} points")
+        row = int(np.argmax((slot < 0) | (slot >= len(points))))
+        if not 0 <= slot[row] < len(points):
+            raise BadInput("memory", f"refers to point {slot[row]} of {len(points)}", row=row)
+        if not np.array_equal(np.bincount(slot, minlength=len(counts)), counts):
+            raise BadInput("memory", "the counts of the points are not those of the rows")
+
 
 def first_table(sum: Sum, x: Array, inside: bool) -> Table:
     """Every component at x."""

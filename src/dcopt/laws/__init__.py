@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..data.rows import RowMatrix
+from ..errors import a_kind
 from ..losses import Loss
 from ..problem import Problem
 from ..regularizers import Regularizer
@@ -20,6 +21,8 @@ from .subsolvers import LAWS as SUBSOLVER_LAWS
 
 def laws_for(component: object) -> Mapping[str, Law]:
     """The laws that apply to a component, from what it is."""
+    if isinstance(component, type):
+        raise TypeError(f"{component.__name__} is a class: give an instance, {component.__name__}(…)")
     if isinstance(component, Loss):
         return LOSS_LAWS
     if isinstance(component, Regularizer):
@@ -35,7 +38,7 @@ def laws_for(component: object) -> Mapping[str, Law]:
     if hasattr(component, "takes"):
         return SUBSOLVER_LAWS
     kinds = "loss, regularizer, estimator, row matrix, convex part, sub-solver or problem"
-    raise TypeError(f"{type(component).__name__} is no {kinds}")
+    raise TypeError(f"{a_kind(component)} is no {kinds}")
 
 
 def check(component: object) -> list[str]:

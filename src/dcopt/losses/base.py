@@ -12,6 +12,8 @@ import numpy as np
 from ..errors import require_number
 from ..xp import Array, namespace
 
+_SCALES = 1e-150, 1e150  # of a loss: their squares are numbers
+
 
 class Loss(ABC):
     """ϕ(z, label), row by row: z is (m,), or (m, k) with labels (m, 1) for k points at once."""
@@ -76,7 +78,7 @@ class Residual(Loss):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        require_number("c", self.c, 0.0, open_low=True)
+        require_number("c", self.c, *_SCALES)
 
     @abstractmethod
     def phi(self, e: Array) -> Array:

@@ -23,6 +23,5 @@ class Cauchy(Residual):
         return e / (1.0 + e * e)
 
     def ddphi(self, e: Array) -> Array:
-        u = e * e
-        w = 1.0 / (1.0 + u)
-        return (1.0 - u) * w * w
+        w = 1.0 / (1.0 + e * e)
+        return (2.0 * w - 1.0) * w  # 1 − e² = 2 − 1/w

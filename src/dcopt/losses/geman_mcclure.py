@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..xp import Array
-from .base import Residual
+from .base import Residual, clip
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class GemanMcClure(Residual):
         return -0.25, 1.0
 
     def phi(self, e: Array) -> Array:
-        u = e * e
+        a = clip(e, -1e9, 1e9)  # where ϕ is ½ to the last digit, and e² does not overflow
+        u = a * a
         return 0.5 * u / (1.0 + u)
 
     def dphi(self, e: Array) -> Array:
@@ -25,6 +26,5 @@ class GemanMcClure(Residual):
         return e * w * w
 
     def ddphi(self, e: Array) -> Array:
-        u = e * e
-        w = 1.0 / (1.0 + u)
-        return (1.0 - 3.0 * u) * w * w * w
+        w = 1.0 / (1.0 + e * e)
+        return (4.0 * w - 3.0) * w * w  # 1 − 3e² = 4 − 3/w

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..xp import Array
-from .base import Residual, exp, expm1
+from .base import Residual, clip, exp, expm1
 
 
 @dataclass(frozen=True)
@@ -24,5 +24,5 @@ class Welsch(Residual):
         return e * exp(-e * e)
 
     def ddphi(self, e: Array) -> Array:
-        u = e * e
+        u = clip(e * e, 0.0, 1e3)  # e⁻¹⁰⁰⁰ is 0
         return (1.0 - 2.0 * u) * exp(-u)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..convex import Convex, Radial
 from ..convex.base import Part, inner
 from ..data import check
+from ..draw import as_seed
 from ..errors import BadInput, pick, require, require_count, require_number
 from ..problem import Problem
 from ..regularizers import Nonnegative
@@ -87,7 +88,7 @@ def nmf(X: Any, rank: int, *, form: Literal["gram", "bregman"] = "gram") -> Prob
 def nmf_start(X: Any, rank: int, seed: int = 0) -> Array:
     """U, V uniform in [0, 1), times the one number that fits ⟨X, UVᵀ⟩ best."""
     a = _matrix(X, rank)
-    Z = np.random.Generator(np.random.Philox(seed)).random((sum(a.shape), int(rank))).astype(a.dtype)
+    Z = np.random.Generator(np.random.Philox(as_seed(seed))).random((sum(a.shape), int(rank))).astype(a.dtype)
     product = Z[: len(a)] @ Z[len(a) :].T
     return np.asarray(Z * (float(np.sum(a * product)) / float(np.sum(product * product))) ** 0.5)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..constants import largest_eigenvalue
 from ..convex import ScaledIdentity
 from ..data import check
-from ..errors import require, require_number
+from ..errors import require, require_count, require_number
 from ..losses import Squared
 from ..problem import Problem
 from ..regularizers import Ball
@@ -49,6 +49,7 @@ def pca(X: Any, *, nonnegative: bool = True, lam: float = 0.0, eta: float | None
 
 def pca_start(X: Any, *, nonnegative: bool = True, steps: int = 100) -> Array:
     """The leading eigenvector of XᵀX by the power method; nonnegative: the longer of its two positive parts."""
+    require_count("steps", steps, 0)
     rows = check.as_rows(X)
     v = np.random.Generator(np.random.Philox(0)).standard_normal(rows.shape[1]).astype(rows.dtype)
     for _ in range(steps):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..convex import least_squares
 from ..data import check
-from ..errors import pick, require_number
+from ..errors import pick, require, require_count, require_number
 from ..problem import Problem
 from ..regularizers import SCAD, Regularizer, reweighted
 from ..xp import Array
@@ -56,6 +56,8 @@ def largest_lam(P: Problem, free: int = 0) -> float:
 
     The last `free` entries (the intercept) do not count.
     """
+    require_count("free", free, 0)
+    require(free < P.shape[0], "free", free, f"less than the {P.shape[0]} features")
     g = np.abs(P.G.grad(np.zeros(P.shape)))
     return float(g[: len(g) - free].max())
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from ..errors import require
 from ..xp import Array, namespace
-from .base import AboveZero, Convex, length, nothing, settle, stepsize, total
+from .base import length, nothing, settle, stepsize, total
+from .constraint import Constraint
 
 
 @dataclass(frozen=True)
-class Ball(AboveZero, Convex):
+class Ball(Constraint):
     """r(x) = l1 |x|₁ if |x|₂ ≤ radius (and x ≥ 0, where `nonnegative`), else ∞."""
 
     radius: float = 1.0
@@ -26,7 +27,7 @@ class Ball(AboveZero, Convex):
 
     def r1(self, x: Array) -> float:
         size, xp = length(x), namespace(x)
-        if size > self.radius * (1.0 + room(x)) or (self.nonnegative and bool(xp.any(x < 0.0))):
+        if size > self.radius * (1.0 + self.room(x)) or (self.nonnegative and bool(xp.any(x < 0.0))):
             return math.inf
         return self.l1 * total(xp.abs(x))
 
@@ -58,14 +59,7 @@ class Ball(AboveZero, Convex):
             return math.inf
         xp, size = namespace(u, x), length(x)
         on = u - self.l1 * xp.sign(x)
-        if size >= self.radius * (1.0 - room(x)):
+        if size >= self.radius * (1.0 - self.room(x)):
             on = on - max(0.0, total(xp.where(x == 0.0, nothing(on), on * x)) / size**2) * x
         off = xp.maximum((u if self.nonnegative else xp.abs(u)) - self.l1, 0.0)
         return length(xp.where(x == 0.0, off, on) + nothing(u) + nothing(x))
-
-
-def room(x: Array) -> float:
-    """The rounding of |x| / radius; a point that came out of float32 is told by its digits, also in float64."""
-    xp = namespace(x)
-    single = bool(xp.all(xp.astype(xp.astype(x, xp.float32), x.dtype) == x))
-    return 1e-5 if single else 1e-13

@@ -66,6 +66,10 @@ class Regularizer(ABC):
     def distance(self, u: Array, x: Array) -> float:
         """dist(u, ∂r₁(x)), Euclidean; inf where x is not in dom r₁."""
 
+    def rounded(self, dtype: Any) -> Regularizer:
+        """The same for points of this type, which are looked at in float64: a constraint allows for their rounding."""
+        return self
+
     def steepest(self, x: Array, down: Down) -> Array:
         """The w ∈ ∂r₂(x) with the largest dist(down() + w, ∂r₁(x)), which then is max_{|d| ≤ 1} −F'(x; d).
 

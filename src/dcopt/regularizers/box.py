@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..errors import BadSettings, require
 from ..xp import Array, namespace
-from .base import AboveZero, Convex, length, nothing, total
+from .base import length, nothing, total
+from .constraint import Constraint, is_single
 from .units import ENTRIES
 
 
 @dataclass(frozen=True)
-class Box(AboveZero, Convex):
-    """r(x) = 0 if low ≤ x ≤ high, else ∞; bounds: numbers, one per feature, or of x's shape; ±∞ allowed."""
+class Box(Constraint):
+    """r(x) = 0 if low ≤ x ≤ high, else ∞; bounds: numbers, one per feature, or of x's shape; ±∞ allowed.
+
+    A point of float32 ends at the last number of float32 inside of a bound; the nearest one may be outside.
+    """
 
     low: Any
     high: Any
@@ -39,36 +43,51 @@ class Box(AboveZero, Convex):
 
     @cached_property
     def bounds(self) -> tuple[Any, Any]:
+        """Where points end."""
+        low, high = self._given
+        return (_inside(low, -math.inf), _inside(high, math.inf)) if self.single else (low, high)
+
+    @cached_property
+    def _given(self) -> tuple[Any, Any]:
         low, high = (b if isinstance(b, float) else np.asarray(b) for b in (self.low, self.high))
         return low, high
+
+    @cached_property
+    def of_single(self) -> Self:
+        made = super().of_single
+        low, high = made.bounds
+        expected = "a number of float32 between low and high, as the data are of float32; float64 has more of them"
+        require(bool(np.all(low <= high)), "low", self.low, expected)
+        return made
 
     @property
     def shape(self) -> tuple[int, ...] | None:
         return np.broadcast_shapes(np.shape(self.low), np.shape(self.high)) or None
 
     def r1(self, x: Array) -> float:
-        if bool(namespace(x).any((x < self._low(x)) | (x > self._high(x)))):
+        low, high = self._fit(self._ends(x) if is_single(x) else self._given, x)
+        if bool(namespace(x).any((x < low) | (x > high))):
             return math.inf
         return total(nothing(x))
 
     def prox(self, v: Array, step: Any) -> Array:
-        xp = namespace(v)
-        return xp.minimum(xp.maximum(v, self._low(v)), self._high(v))
+        xp, (low, high) = namespace(v), self._fit(self._ends(v), v)
+        return xp.minimum(xp.maximum(v, low), high)
 
     def distance(self, u: Array, x: Array) -> float:
         """The normal cone holds the positive part of u where x = high, the negative part where x = low."""
         if self.r1(x) == math.inf:
             return math.inf
-        xp = namespace(u, x)
-        up = xp.where(x >= self._high(x), nothing(u), xp.maximum(u, 0.0))
-        down = xp.where(x <= self._low(x), nothing(u), xp.maximum(-u, 0.0))
+        xp, (low, high) = namespace(u, x), self._fit(self._ends(x), x)
+        up = xp.where(x >= high, nothing(u), xp.maximum(u, 0.0))
+        down = xp.where(x <= low, nothing(u), xp.maximum(-u, 0.0))
         return length(up + down + nothing(x))
 
-    def _low(self, x: Array) -> Any:
-        return ENTRIES.fit(self.bounds[0], x)
+    def _ends(self, x: Array) -> tuple[Any, Any]:
+        return self.of_single.bounds if is_single(x) else self.bounds
 
-    def _high(self, x: Array) -> Any:
-        return ENTRIES.fit(self.bounds[1], x)
+    def _fit(self, bounds: tuple[Any, Any], x: Array) -> tuple[Any, Any]:
+        return ENTRIES.fit(bounds[0], x), ENTRIES.fit(bounds[1], x)
 
 
 @dataclass(frozen=True)
@@ -77,6 +96,16 @@ class Nonnegative(Box):
 
     low: float = field(default=0.0, init=False)
     high: float = field(default=math.inf, init=False)
+
+
+def _inside(bound: Any, outwards: float) -> Any:
+    """The last number of float32 that is not beyond the bound, as a float64."""
+    given = np.asarray(bound, np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        near = given.astype(np.float32)
+        beyond = near > given if outwards > 0.0 else near < given
+        inner = np.where(beyond, np.nextafter(near, np.float32(-outwards)), near).astype(np.float64)
+    return float(inner) if inner.ndim == 0 else inner
 
 
 def _freeze(bound: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import require, require_count
@@ -51,6 +51,10 @@ class Except(Wrapping):
     def distance(self, u: Array, x: Array) -> float:
         head = self.of.distance(u[: -self.last, ...], x[: -self.last, ...])
         return math.hypot(head, _FREE.distance(u[-self.last :, ...], x[-self.last :, ...]))
+
+    def rounded(self, dtype: Any) -> Except:
+        of = self.of.rounded(dtype)
+        return self if of is self.of else replace(self, of=of)
 
     def linearize(self, x: Array, down: Down) -> tuple[Array, Regularizer]:
         w, base = self.of.linearize(x[: -self.last, ...], self._head(down))

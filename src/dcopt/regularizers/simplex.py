@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..xp import Array, namespace
-from .ball import room
-from .base import AboveZero, Convex, length, nothing, settle, stepsize, total
+from .base import length, nothing, settle, stepsize, total
+from .constraint import Constraint
 
 
 @dataclass(frozen=True)
-class Simplex(AboveZero, Convex):
+class Simplex(Constraint):
     """r(x) = 0 if x ≥ 0 and Σ x_j = total, else ∞."""
 
     total: float = 1.0
@@ -24,7 +24,7 @@ class Simplex(AboveZero, Convex):
         size = total(x)
         if math.isnan(size):
             return size
-        inside = abs(size - self.total) <= self.total * room(x) and not bool(namespace(x).any(x < 0.0))
+        inside = abs(size - self.total) <= self.total * self.room(x) and not bool(namespace(x).any(x < 0.0))
         return 0.0 if inside else math.inf
 
     def prox(self, v: Array, step: Any) -> Array:

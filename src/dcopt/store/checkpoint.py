@@ -17,7 +17,7 @@ from . import tensors
 from .atomic import CALLS, Calls
 from .components import describe
 
-_INTEGERS = ("t", "gradients", "paper", "nnz")  # columns of a trace
+INTEGERS = ("t", "gradients", "paper", "nnz")  # columns of a trace
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], 
     }
     for name in Record._fields:
         column = [getattr(record, name) for record in saved.records]
-        arrays[f"trace.{name}"] = np.array(column, np.int64 if name in _INTEGERS else np.float64)
+        arrays[f"trace.{name}"] = np.array(column, np.int64 if name in INTEGERS else np.float64)
     return header, arrays
 
 

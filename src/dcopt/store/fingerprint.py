@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..convex import LocalCurvature
+from ..convex import Diagonal, LocalCurvature, Majorizer, Quadratic
 from ..problem import Problem
 from ..sums import LinearSum
 from ..xp import Array
 
+SAME = 1e-9  # the relative difference of numbers that threads or machines may have rounded differently
+# the repr of a float; no integer, and no digest
+_NUMBER = re.compile(r"(?<![\w.:])(-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+)(?![\w.])")
 _BLOCK = 1 << 20  # entries hashed at once
 _DEEP = 30
 _SHORT = 120
+_NO_LONGER = ("inner_tol",)  # parts of older files that are none now
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def fingerprint(P: Problem) -> dict[str, str]:
-    """One line a part. Every value of X, the labels and the weights is in it; a κ that methods choose is not."""
+    """One line a part. Every value of X, the labels and the weights is in it; a κ that methods choose is not.
+
+    Nor is what was computed from the data: its last bits depend on the machine and on the threads of BLAS. A G of this
+    kind is described by the data that it was made of. Tolerances are no part of a problem.
+    """
     parts = {
         "the shape of x": str(tuple(P.shape)),
         "the number of components": str(P.n),
         "the dtype": np.dtype(P.dtype).name,
         "the regularizer": _text(P.r),
-        "G": _chosen(P.G) if P.tunable else _text(P.G),
+        "G": _chosen(P.G) if P.tunable else _convex(P),
         "eta": repr(float(P.eta)),
-        "inner_tol": repr(float(P.inner_tol)),
     }
     f = P.sum
     parts["the form"] = "G − H" if P.f is None else "f"
@@ -50,15 +58,40 @@ def _chosen(G: Any) -> str:
     return "f's curvature" if isinstance(G, LocalCurvature) else "chosen by the method"
 
 
+def _convex(P: Problem) -> str:
+    G = P.G
+    if not isinstance(G, Quadratic | Diagonal) or G.made_of is None:
+        return _text(G)
+    of = "f" if G.made_of is P.f else _digest(G.made_of)
+    return f"{type(G).__name__} of {of}" + (f", tau={G.tau!r}" if isinstance(G, Majorizer) else "")
+
+
+def mismatch(then: Mapping[str, str], P: Problem) -> tuple[str, ...]:
+    """What P differs in from the problem of a file, which an older version may have written."""
+    now, then = fingerprint(P), {name: text for name, text in then.items() if name not in _NO_LONGER}
+    # older files held a digest of the bytes, also of a G that was made of the data
+    if not P.tunable and now["G"] != then.get("G") == _text(P.G):
+        now["G"] = then["G"]
+    return differences(then, now)
+
+
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
     """What differs, in words."""
     said = []
     for name in dict.fromkeys((*then, *now)):
         old, new = then.get(name, "absent"), now.get(name, "absent")
-        if old != new:
+        if not _alike(old, new):
             shown = "sha256:" not in old + new
             said.append(f"{name}: {old} then, {new} now" if shown else f"{name} differ{'' if name[-1] == 's' else 's'}")
     return tuple(said)
+
+
+def _alike(old: str, new: str) -> bool:
+    """The same words, and numbers that differ by rounding only: some settings were computed from the data."""
+    one, two = _NUMBER.split(old), _NUMBER.split(new)  # every second part is a number
+    if one[::2] != two[::2]:
+        return False
+    return all(math.isclose(float(a), float(b), rel_tol=SAME) for a, b in zip(one[1::2], two[1::2], strict=True))
 
 
 def _storage(rows: Any) -> str:
@@ -75,8 +108,13 @@ def _text(value: Any) -> str:
 
 def _all_plain(value: Any) -> bool:
     if is_dataclass(value):
-        return all(f.repr and _all_plain(getattr(value, f.name)) for f in fields(value))
+        return all(f.repr and _all_plain(getattr(value, f.name)) for f in _counting(value))
     return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(map(_all_plain, value)))
+
+
+def _counting(value: Any) -> list[Field[Any]]:
+    """The fields that count for equality: the others follow from these, or from another part of the problem."""
+    return [f for f in fields(value) if f.compare]
 
 
 def _digest(value: Any) -> str:
@@ -99,7 +137,7 @@ def _feed(h: Any, value: Any, depth: int) -> None:
         for v in value:
             _feed(h, v, depth + 1)
     elif is_dataclass(value):
-        for f in fields(value):
+        for f in _counting(value):
             _feed(h, (f.name, getattr(value, f.name)), depth + 1)
     elif callable(value) and hasattr(value, "__qualname__"):
         h.update(value.__qualname__.encode() + b"\0")

@@ -20,7 +20,7 @@ from ..watch import Record
 from ..xp import Array
 from . import tensors
 from .atomic import previous
-from .checkpoint import Origin
+from .checkpoint import INTEGERS, Origin
 from .components import rebuild
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class Checkpoint:
 
         first, best, last = map(look, said["looks"])
         end = said["end"]
-        columns = [self.arrays[f"trace.{name}"].tolist() for name in Record._fields]
+        columns = [self._column(name) for name in Record._fields]
         return Saved(
             seconds=float(said["seconds"]),
             checks=int(said["checks"]),
@@ -93,6 +93,13 @@ class Checkpoint:
             end=None if end is None else End(Status[end[0]], str(end[1])),
             records=tuple(Record(*line) for line in zip(*columns, strict=True)),
         )
+
+    def _column(self, name: str) -> list[Any]:
+        """A column of the trace: one number a line, of the type that is written again."""
+        a = self.arrays[f"trace.{name}"]
+        if a.ndim != 1 or a.dtype.kind != ("i" if name in INTEGERS else "f"):
+            raise BadModel(self.path, f"trace.{name} has shape {a.shape} and type {a.dtype}: it is no column")
+        return list(a.tolist())
 
     def _point(self, name: Any, shape: tuple[int, ...]) -> Array:
         a = self.arrays[name]

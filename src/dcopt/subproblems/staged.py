@@ -64,12 +64,12 @@ class SPG(Solver):
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         self.demand(G, r)
         assert isinstance(G, Mean)
-        x, average, weight = warm, 0.0 * warm, 0.0
+        x = average = warm
         for s in range(1, self.steps + 1):
             v = G.sum.sample(self.b, Draw(self.seed, s)).grad(x) + (G.mu - self.gamma) * x
             rate = self.gamma * s / 4.0
             stiff = self.gamma + rate
             x = r.prox((rate * x - v + y) / stiff, 1.0 / stiff)
-            average, weight = average + s * x, weight + s
+            average = x if s == 1 else average + (2.0 / (s + 1)) * (x - average)  # never beyond a bound of x
         spent = self.steps * self.b
-        return Inner(average / weight, math.inf, self.steps, Cost(spent, spent))
+        return Inner(average, math.inf, self.steps, Cost(spent, spent))
