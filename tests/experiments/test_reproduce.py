@@ -22,6 +22,7 @@ from dcopt.experiments import claims, curves, recipe, views
 from dcopt.experiments.intervals import mean
 from dcopt.experiments.ledger import Ledger
 from dcopt.experiments.reproduce import reproduce
+from dcopt.experiments.typed import build
 
 TINY = """
 title = "Tiny"
@@ -103,7 +104,7 @@ def test_what_is_traced_is_true() -> None:
 
 
 def test_the_papers_count_and_the_honest_one() -> None:
-    chosen = recipe.build(curves.Recipe, recipe.read("binary"), "binary")
+    chosen = build(curves.Recipe, recipe.read("binary"), "binary")
     page = curves.Job(chosen, "breast_cancer", "dca-page", 0).run()
     columns, n = page["columns"], page["n"]
     assert columns["paper"][-1] >= 20 * n > columns["paper"][-2]  # ends when the paper's budget is spent
@@ -122,6 +123,7 @@ RUN = """
 import sys
 from pathlib import Path
 from dcopt.experiments.reproduce import reproduce
+from dcopt.experiments.typed import build
 if __name__ == "__main__":
     reproduce(["binary"], Path(sys.argv[2]), recipe=Path(sys.argv[1]), jobs=int(sys.argv[3]))
 """
@@ -206,7 +208,7 @@ def test_misspelt_recipes_are_refused_before_anything_runs(
 @pytest.mark.parametrize("kind", [k for k in recipe.KINDS if k != "scaling"])
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_recipes_that_ship_are_good(kind: str, quick: bool) -> None:
-    chosen = recipe.build(curves.Recipe, recipe.read(kind, quick), kind)
+    chosen = build(curves.Recipe, recipe.read(kind, quick), kind)
     if kind in ("binary", "multiclass"):  # the paper's field and the wider one
         assert set(chosen.shown) == {"dca-page", "dca-svrg", "dca-saga", "sdca"} <= set(chosen.methods)
         assert quick or {"mm-saga", "mm-svrg", "mm-sarah", "dca", "mm-saga-sqrt"} <= set(chosen.methods)

@@ -13,9 +13,11 @@ import pytest
 from dcopt.errors import BadSettings
 from dcopt.experiments import recipe
 from dcopt.experiments.field import CONTROLS
-from dcopt.experiments.scaling import Family, Recipe, Record, Task, crossings, jobs, population, problem, records
+from dcopt.experiments.records import Record, records
+from dcopt.experiments.scaling import Family, Recipe, Task, crossings, jobs, population, problem
 from dcopt.experiments.scaling_report import Findings
 from dcopt.experiments.slopes import CLAIMED, Slope, against_eps, against_N, fit_slope, verdict
+from dcopt.experiments.typed import build
 from dcopt.measures import criticality
 from dcopt.solve import iterate
 
@@ -177,7 +179,7 @@ def test_lines_of_a_ledger_are_the_records_again() -> None:
 
 
 def test_the_recipes_cover_what_is_claimed() -> None:
-    full, quick = (recipe.build(Recipe, recipe.read("scaling", q), "scaling") for q in (False, True))
+    full, quick = (build(Recipe, recipe.read("scaling", q), "scaling") for q in (False, True))
     assert {f.data for f in full.families} == {"a9a", "w8a", "synthetic"} and full.runs == 10
     assert max(full.families[-1].sizes) == 2**20 and set(full.methods) - set(CLAIMED) == set(CONTROLS)
     assert full.families[0].wanted(8192)[-1] == 1 / 128 and full.families[0].wanted(512) == (1 / 8, 1 / 16)

@@ -7,6 +7,7 @@ for testing; all methods of a run see the same rows. Looking is neither counted 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -25,9 +26,11 @@ from ..solve import iterate
 from . import source
 from .field import method
 from .ledger import Line
+from .typed import build
 
 REFERENCE = "reference"  # a long run for the best F known; not shown
 COLUMNS = ("t", "seconds", "gradients", "paper", "F", "gap", "criticality", "nnz", "train", "test")
+_MAY_MISS = ("train", "test")  # a regression has no accuracy, and a run without test rows none on them
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,38 @@ def regularizer(penalty: dict[str, Any], n: int) -> Regularizer:
         settings["lam"] = 1.0 / n
     result: Regularizer = replace(sample, **settings)
     return result
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A line of the ledger: one run, with a column of numbers for every name in COLUMNS."""
+
+    key: str
+    data: str
+    method: str
+    seed: int
+    status: str
+    n: int
+    shape: tuple[int, ...]
+    says: str
+    columns: dict[str, tuple[float | None, ...]]
+
+    def __post_init__(self) -> None:
+        require(self.key == f"{self.data}/{self.method}/{self.seed}", "key", self.key, "data/method/seed of this line")
+        require(self.n >= 1, "n", self.n, "the number of rows")
+        require(set(self.columns) == set(COLUMNS), "columns", list(self.columns), f"the columns {', '.join(COLUMNS)}")
+        looks = len(self.columns["t"])
+        for name, values in self.columns.items():
+            same = looks > 0 and len(values) == looks
+            require(same, f"columns.{name}", f"{len(values)} numbers", f"one for each look, as t has ({looks})")
+            missing = None in values and name not in _MAY_MISS
+            finite = all(v is None or abs(v) <= sys.float_info.max for v in values)
+            require(finite and not missing, f"columns.{name}", "a missing number", "finite numbers")
+
+
+def check_line(line: Line, where: str) -> Trace:
+    """BadSettings for a line that no run of an experiment has written."""
+    return build(Trace, line, where)
 
 
 class Job(NamedTuple):

@@ -27,7 +27,7 @@ def method(name: str, variants: dict[str, dict[str, Any]]) -> Method:
 
 
 def _says(sample: Any, settings: dict[str, Any]) -> str:
-    return f"{type(sample).__name__}, " + ", ".join(f"{k} = {v:g}" for k, v in settings.items())
+    return f"{type(sample).__name__}, " + ", ".join(f"{k} = {v}" for k, v in settings.items())
 
 
 def label(name: str) -> str:

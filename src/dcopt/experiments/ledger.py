@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,19 @@ from ..errors import BadInput, BadSettings
 Line = dict[str, Any]
 
 
-class Ledger:
-    """The finished runs of one recipe by key; those of a process that was killed are found again."""
+def _any_line(line: Line, where: str) -> None:
+    """The check of a ledger whose lines have no form but their key."""
 
-    def __init__(self, path: Path, head: Line, force: bool = False) -> None:
+
+class Ledger:
+    """The finished runs of one recipe by key; those of a process that was killed are found again.
+
+    `check(line, where)` raises BadSettings for a line that the experiment cannot have written.
+    """
+
+    def __init__(
+        self, path: Path, head: Line, force: bool = False, check: Callable[[Line, str], object] = _any_line
+    ) -> None:
         self.path, self.notes = path, list[str]()
         self.lines: dict[str, Line] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,6 +40,12 @@ class Ledger:
             raise BadSettings("out", str(path), "traces of this recipe and version; --force starts over")
         for number, text in enumerate(rest, 2):
             line = self._parse(number, text)
+            if not isinstance(line.get("key"), str):
+                raise self._refusal(number, "it has no key")
+            try:
+                check(line, f"line {number}")
+            except BadSettings as why:
+                raise self._refusal(number, str(why)) from None
             self.lines[line["key"]] = line
 
     def append(self, line: Line) -> None:
@@ -57,8 +73,11 @@ class Ledger:
     def _parse(self, number: int, text: bytes) -> Line:
         try:
             line = json.loads(text)
-            if "head" in line or isinstance(line["key"], str):
-                return dict(line)
-        except (ValueError, TypeError, KeyError):
-            pass
-        raise BadInput(str(self.path), "is not a line of this ledger; --force starts over", row=number)
+        except (ValueError, RecursionError):
+            raise self._refusal(number, "it is not JSON") from None
+        if not isinstance(line, dict):
+            raise self._refusal(number, "it is not a JSON object")
+        return line
+
+    def _refusal(self, number: int, why: str) -> BadInput:
+        return BadInput(str(self.path), f"is not a line of this ledger ({why}); --force starts over", row=number)

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 from ..errors import BadInput, BadSettings, require_count
 from ..store import atomic
-from . import claims, curves, export, recipe, report, scaling, source, views
+from . import claims, curves, export, recipe, records, report, scaling, source, views
 from .campaign import Silent, Watch, Workers, campaign
 from .ledger import Ledger
 from .panels import Claim, Panel, Report
 from .scaling_report import Findings
+from .typed import build
 
 EXPERIMENTS = recipe.KINDS
 _MAIN = {  # the axes of the figures
@@ -104,10 +105,12 @@ class Noted:
 def _part(kind: str, out: Path, quick: bool, workers: Workers, force: bool, path: Path | None, watch: Noted) -> Part:
     table = recipe.read(kind, quick, path)
     where = f"recipe {path or kind}"
-    ledger = Ledger(out / "traces" / f"{kind}.jsonl", _head(table), force)
+    place = out / "traces" / f"{kind}.jsonl"
     if kind == "scaling":
-        return _scaling(recipe.build(scaling.Recipe, table, where), ledger, workers, watch)
-    chosen = recipe.build(curves.Recipe, table, where)
+        complexity = build(scaling.Recipe, table, where)
+        return _scaling(complexity, Ledger(place, _head(table), force, records.check_line), workers, watch)
+    chosen = build(curves.Recipe, table, where)
+    ledger = Ledger(place, _head(table), force, curves.check_line)
     sets = source.at_hand(chosen.data, chosen.instead, watch)
     lines = campaign(chosen.title, list(curves.jobs(chosen, sets)), ledger, workers, watch)
     runs = views.runs(chosen, lines)
@@ -121,10 +124,10 @@ def _part(kind: str, out: Path, quick: bool, workers: Workers, force: bool, path
 def _scaling(chosen: scaling.Recipe, ledger: Ledger, workers: Workers, watch: Noted) -> Part:
     sets = source.at_hand(tuple(f.data for f in chosen.families), None, watch)
     lines = campaign(chosen.title, list(scaling.jobs(chosen, sets)), ledger, workers, watch)
-    found = Findings(chosen, scaling.records(lines))
+    found = Findings(chosen, records.records(lines))
     stem = ledger.path.parent.parent / "scaling"
     atomic.write(stem.with_suffix(".md"), [found.markdown().encode()])
-    files = export.save(scaling.Record._fields, found.records, stem)
+    files = export.save(records.Record._fields, found.records, stem)
     panels = tuple(views.scaling_panels(found))
     said = tuple(claims.order_claims(found))
     return Part("scaling", panels, said, found.protocol(), (), (ledger.path, stem.with_suffix(".md"), *files))

@@ -7,7 +7,6 @@ only by sampling, L_f not at all. ε is a share of d(0) on the whole population,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.check import as_rows
-from ..errors import BadSettings, pick, require_count, require_number
+from ..errors import BadSettings, pick, require, require_count, require_number
 from ..problem import Problem, erm
 from ..regularizers import Exponential
 from ..solve import iterate
@@ -26,8 +25,9 @@ from ..xp import Array
 from . import source
 from .field import KNOWN
 from .ledger import Line
-from .recipe import build
+from .records import Record
 
+_FINEST = 50.0  # 2^−50 is about the rounding of one number in float64: no distance is known to a smaller share
 _ROWS, _POINTS = 8192, 8  # a look takes several points at once, through blocks of rows that fit the cache
 
 
@@ -45,8 +45,10 @@ class Family:
         pick("data", self.data, source.NAMES)
         for n in (*self.sizes, self.at):
             require_count("sizes", n, 2)
-        for level in (*self.levels, *(2.0**-k for k in self.fine)):
+        for level in self.levels:
             require_number("levels", level, 0.0, 1.0, open_low=True)
+        for k in self.fine:
+            require_number("fine", k, 0.0, _FINEST)
         if not self.sizes or self.at not in self.sizes or not self.levels:
             raise BadSettings("at", self.at, "one of the sizes, with at least one level")
 
@@ -70,8 +72,7 @@ class Recipe:
     cap: float = 2000.0  # passes after which a run is censored
 
     def __post_init__(self) -> None:
-        families = (f if isinstance(f, Family) else build(Family, f, "families") for f in self.families)
-        object.__setattr__(self, "families", tuple(families))
+        require(bool(self.families), "families", self.families, "at least one family")
         for name in self.methods:
             pick("methods", name, KNOWN)
         require_count("runs", self.runs)
@@ -99,23 +100,6 @@ class Task(NamedTuple):
         found = crossings(P, look, self)
         says = f"{found[-1].status} after {found[-1].gradients or found[-1].before} gradients"
         return {"key": self.key, "says": says, "records": [r._asdict() for r in found]}
-
-
-class Record(NamedTuple):
-    """One ε of one run. Censored: `gradients`, `paper`, `steps` are None and more than `before` were spent."""
-
-    data: str
-    n: int
-    method: str
-    seed: int
-    level: float
-    eps: float
-    status: str  # "crossed" or "censored"
-    gradients: int | None  # honest count at the first look with d ≤ ε
-    paper: int | None
-    steps: int | None
-    before: int  # honest count at the last look before it, with d > ε
-    seconds: float  # of the run until here, with looking
 
 
 # ------------------------------------------------------------------------------------------------- problems
@@ -175,11 +159,6 @@ def jobs(recipe: Recipe, sets: Sequence[str]) -> Iterator[Task]:
                     yield Task(recipe, family, n, method, seed, eps)
 
 
-def records(lines: Sequence[Line]) -> list[Record]:
-    """The records in the lines of a ledger."""
-    return [Record(**fields) for line in lines for fields in line["records"]]
-
-
 def crossings(P: Problem, look: Looker, task: Task) -> list[Record]:
     """Follow the method, look at gradients N + 1, N + ratio, N + ratio², …, and note the first look with d ≤ ε.
 
@@ -225,11 +204,3 @@ def _record(task: Task, eps: tuple[float, float], at: tuple[int, ...], before: i
         before=before,
         seconds=round(perf_counter() - began, 4),
     )
-
-
-def beyond(record: Record, count: str = "gradients") -> float:
-    """Gradients after the first N (or steps); ∞ if censored, which medians understand."""
-    value = getattr(record, count)
-    if value is None:
-        return math.inf
-    return float(value) if count == "steps" else float(value - record.n)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from .scaling import Recipe, Record
+from .records import Record
+from .scaling import Recipe
 from .slopes import Row, against_eps, against_N
 
 _HEAD = "| data | method | claimed | measured, honest | paper's count | all gradients | steps | verdict |"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadSettings
-from .scaling import Record, beyond
+from .records import Record, beyond
 
 CLAIMED = {  # a in O(N + N^a ε⁻²), Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
     "dca": 1.0,

@@ -14,7 +14,7 @@ from .curves import Recipe
 from .intervals import Mean, mean
 from .ledger import Line
 from .panels import Axis, Band, Curve, Method, Panel, Table
-from .scaling import Record, beyond
+from .records import Record, beyond
 from .scaling_report import Findings
 from .slopes import Row
 

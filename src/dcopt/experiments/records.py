@@ -1,0 +1,66 @@
+"""What the runs of `scaling` write down: for every ε the gradients until the distance was first seen below it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..errors import require
+from .ledger import Line
+from .typed import build
+
+
+class Record(NamedTuple):
+    """One ε of one run. Censored: `gradients`, `paper`, `steps` are None and more than `before` were spent."""
+
+    data: str
+    n: int
+    method: str
+    seed: int
+    level: float
+    eps: float
+    status: str  # "crossed" or "censored"
+    gradients: int | None  # honest count at the first look with d ≤ ε
+    paper: int | None
+    steps: int | None
+    before: int  # honest count at the last look before it, with d > ε
+    seconds: float  # of the run until here, with looking
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """A line of the ledger: the records of one run."""
+
+    key: str
+    says: str
+    records: tuple[Record, ...]
+
+    def __post_init__(self) -> None:
+        require(bool(self.records), "records", [], "at least one")
+        for r in self.records:
+            mine = f"{r.data}/{r.n}/{r.method}/{r.seed}"
+            require(self.key == mine, "key", self.key, f"that of its records, {mine}")
+            require(r.eps > 0.0 and r.level > 0.0, "eps, level", (r.eps, r.level), "numbers > 0")
+            known = {"crossed": False, "censored": True}.get(r.status)
+            missing = {count is None for count in (r.gradients, r.paper, r.steps)}
+            require(missing == {known}, "status", r.status, "crossed with three counts, or censored without any")
+
+
+def check_line(line: Line, where: str) -> Crossings:
+    """BadSettings for a line that no run of the experiment has written."""
+    return build(Crossings, line, where)
+
+
+def records(lines: Sequence[Line]) -> list[Record]:
+    """The records in the lines of a ledger."""
+    return [Record(**fields) for line in lines for fields in line["records"]]
+
+
+def beyond(record: Record, count: str = "gradients") -> float:
+    """Gradients after the first N (or steps); ∞ if censored, which medians understand."""
+    value = getattr(record, count)
+    if value is None:
+        return math.inf
+    return float(value) if count == "steps" else float(value - record.n)
