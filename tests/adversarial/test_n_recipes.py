@@ -118,3 +118,46 @@ def test_missing_numbers_and_torn_columns_are_refused() -> None:
         with pytest.raises(BadSettings, match="columns"):
             curves.check_line(TRACE | {"columns": columns | bad}, "line 2")
     curves.check_line(TRACE | {"columns": columns | {"test": [None, None]}}, "line 2")
+
+
+# ---- recipes that no claim follows from
+
+SMALL = """
+title = "Small"
+data = ["breast_cancer"]
+loss = "squared-sigmoid"
+penalty = { name = "exponential", lam = "1/N", alpha = 5.0 }
+passes = 2.0
+runs = 2
+"""
+ONE_BATCH = '[variants]\npage-64 = { estimator = "page", b = 64, b_small = 8, p = 0.125 }\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("binary", 'methods = ["dca-page", "dca"]'),  # none of the rivals
+        ("binary", 'methods = ["dca-svrg", "dca"]'),  # a rival, but not DCA-PAGE
+        ("multiclass", 'methods = ["dca"]'),
+        ("gap", 'methods = ["dca"]'),
+        ("online", f'online = true\nmethods = ["page-64", "online-dca"]\n{ONE_BATCH}'),  # one batch size has no slope
+        ("online", 'online = true\nmethods = ["online-dca"]'),
+    ],
+)
+def test_a_recipe_without_claims_ends_with_a_report(tmp_path: Path, kind: str, more: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(SMALL + more, encoding="utf-8")
+    done = reproduce([kind], tmp_path / "out", recipe=path)
+    assert done.report.exists() and all(file.stat().st_size > 0 for file in done.files)
+    assert not any(c.id.startswith(("binary", "multiclass", "gap-breast", "online-floor")) for c in done.claims)
+
+
+def test_a_complexity_of_one_size_ends_with_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'title = "One"\nmethods = ["dca"]\ndim = 4\nruns = 1\n[[families]]\ndata = "synthetic"\nsizes = [64]\n'
+        "at = 64\nlevels = [0.5]\nfine = []\n",
+        encoding="utf-8",
+    )
+    done = reproduce(["scaling"], tmp_path / "out", recipe=path)
+    assert done.report.exists() and done.claims == ()

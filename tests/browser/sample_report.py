@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcopt.experiments.panels import Axis, Band, Claim, Curve, Method, Panel, Report, Table
+from dcopt.experiments.panels import Axis, Band, Claim, Curve, Method, Panel, Paper, Report, Table
 
+PAPER = Paper("A paper", "A. Author and B. Author", "https://arxiv.org/abs/0000.00000")
 HOSTILE = "<script>alert(1)</script></script><img src=x onerror=alert(2)>"
 
 METHODS = (
@@ -138,7 +139,7 @@ def sample() -> Report:
         Claim(
             "rate",
             "Table I",
-            "N + N^(1/2) ε⁻² component gradients",
+            "N + N^(1/2) ε^(-2) component gradients",
             "a9a",
             "exponent in N 0.53 [0.40, 0.58]",
             "supported",
@@ -162,6 +163,9 @@ def sample() -> Report:
             1.4,
             (1.2, 1.6),
         ),
+        Claim("floor", "Theorem", "The bound holds.", "a9a", "0.12 of the bound", "bound holds, not attained"),
+        Claim("tie", "Table I", "N^(1/2) improves on N^(2/3).", "a9a", "0.53 against 0.58", "not distinguishable"),
+        Claim("defined", "Section I", "The others need a finite sum.", "–", "–", "by construction"),
         Claim("hostile", HOSTILE, HOSTILE, HOSTILE, HOSTILE, "supported", why=HOSTILE),
     )
     made = {"dcopt": "0.1.0", "numpy": "2.3.1", "machine": "2 cores", "seeds": "0 to 9", "date": "2025-01-01"}
@@ -187,7 +191,10 @@ def sample() -> Report:
         ),
         made,
         ("dna.scale could not be had: digits, which ships with scikit-learn, instead.",),
+        ("dna.scale: no address is associated with the host name",),
         (wide,),
+        paper=PAPER,
+        ran="2025-01-01",
     )
 
 
@@ -206,5 +213,10 @@ def hostile() -> Report:
         protocol=(HOSTILE,),
         made={HOSTILE: HOSTILE},
         notices=(HOSTILE,),
+        details=(HOSTILE,),
+        paper=Paper(HOSTILE, HOSTILE, 'https://arxiv.org/"><script>alert(4)</script>'),
+        ran=HOSTILE,
+        results=(replace(table, bars=HOSTILE),),
+        code=HOSTILE,
         tables=(table,),
     )

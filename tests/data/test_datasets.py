@@ -275,6 +275,8 @@ def test_without_a_network_there_is_one_clear_error(folder: Path, server, how: s
     text = str(error)
     assert all(word in text for word in ("tiny", str(error.url), "DCOPT_DATA", str(folder), *BUNDLED))
     assert "\n" not in text
+    assert all(text.count(a) == text.count(b) for a, b in ("()", "[]")) and text.count('"') % 2 == 0  # cut nowhere
+    assert "Max retries" not in text  # the cause, not what was made of it
     assert where("tiny") == "download"
 
 

@@ -11,17 +11,20 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dcopt
-from dcopt.errors import BadInput, BadSettings
-from dcopt.experiments import claims, curves, recipe, views
+from dcopt.errors import BadInput, BadSettings, CannotFetch
+from dcopt.experiments import claims, curves, orders, recipe, source, views
+from dcopt.experiments.campaign import Silent
 from dcopt.experiments.intervals import mean
 from dcopt.experiments.ledger import Ledger
 from dcopt.experiments.reproduce import reproduce
+from dcopt.experiments.slopes import Row, Slope, verdict
 from dcopt.experiments.typed import build
 
 TINY = """
@@ -123,7 +126,6 @@ RUN = """
 import sys
 from pathlib import Path
 from dcopt.experiments.reproduce import reproduce
-from dcopt.experiments.typed import build
 if __name__ == "__main__":
     reproduce(["binary"], Path(sys.argv[2]), recipe=Path(sys.argv[1]), jobs=int(sys.argv[3]))
 """
@@ -270,11 +272,11 @@ def test_claims_are_paired_over_seeds() -> None:
     assert claim.verdict == "supported" and claim.value == pytest.approx(-0.01)
     assert claim.interval == pytest.approx((-0.01, -0.01))
     (claim,) = claims.training_loss("binary", made_up(page, page[::-1]))
-    assert claim.verdict == "not supported" and claim.interval[0] < 0 < claim.interval[1]
+    assert claim.verdict == "not distinguishable" and claim.interval[0] < 0 < claim.interval[1]
     (claim,) = claims.training_loss("binary", made_up(page, [F - 0.01 for F in page]))
     assert claim.verdict == "not supported" and claim.interval[0] > 0
-    (claim,) = claims.training_loss("binary", made_up(page[:3], page[:3][::-1]))
-    assert claim.verdict == "not testable here"  # three runs, and an interval that does not decide
+    (claim,) = claims.training_loss("binary", made_up(page[:1], page[:1]))
+    assert claim.verdict == "not distinguishable"  # the interval from one run is infinite
 
 
 def test_the_interval_is_students() -> None:
@@ -296,3 +298,75 @@ def test_a_run_that_did_not_get_there_is_nan_and_shown_as_missing() -> None:
 def test_the_erratum_is_found() -> None:
     said = {c.id: c for c in claims.gap_claims([])}
     assert said["gap-lagged"].verdict == "not supported" and said["gap-kink"].verdict == "supported"
+    # the paper's own example: G + r1 = |x|
+    assert said["gap-kink"].measured == "at x = 1, 0.1, 0.001: gap 1, 0.1, 0.001; distance 1, 1, 1"
+    assert "0e+00" not in said["gap-lagged"].measured
+
+
+def test_a_run_that_did_not_get_there_decides_nothing() -> None:
+    runs = made_up([0.1, 0.2], [0.3, 0.4])
+    short = runs.of("dca-svrg")[0]["columns"]
+    for name in short:
+        short[name] = short[name][:2]
+    (claim,) = claims.training_loss("binary", runs)
+    assert claim.verdict == "not testable here"
+
+
+def test_other_methods_need_a_finite_sum_by_construction() -> None:
+    """Not by an exception of this library, which nothing measured could keep it from raising."""
+    chosen = curves.Recipe("t", ("synthetic",), "squared-sigmoid", ("online-dca",), {"name": "zero"}, online=True)
+    line = {"key": "", "data": "synthetic", "method": "online-dca", "seed": 0, "n": 9, "shape": [3], "status": "done",
+            "columns": {name: [0.0, 1.0] for name in curves.COLUMNS}}  # fmt: skip
+    said = {c.id: c for c in claims.online_claims(views.Runs(chosen, "synthetic", [line]))}
+    assert said["online-others"].verdict == "by construction" and "refused" not in said["online-others"].measured
+
+
+def slope(value: float, low: float, high: float) -> Slope:
+    return Slope(value, low, high, 0.0, (1.0, 2.0), (1.0, 2.0), 0, 10)
+
+
+def row(data: str, method: str, claim: float, honest: Slope) -> Row:
+    return Row(data, method, claim, honest, honest, honest, honest, None, verdict(honest, claim, (1 / 2, 2 / 3, 3 / 4)))
+
+
+def test_the_row_above_says_what_the_panels_below_say() -> None:
+    """A bound that is not attained, and exponents that cannot be told apart, are not "supported"."""
+    a9a = row("a9a", "dca-page", 1 / 2, slope(0.53, 0.40, 0.58)), row("a9a", "dca-svrg", 2 / 3, slope(0.58, 0.57, 0.59))
+    w8a = row("w8a", "dca-page", 1 / 2, slope(0.50, 0.48, 0.52)), row("w8a", "dca-svrg", 2 / 3, slope(0.7, 0.66, 0.72))
+    in_eps = {"a9a": [row("a9a", "dca-page", 2.0, slope(1.3, 1.2, 1.4))]}
+    found: Any = SimpleNamespace(in_N={"a9a": a9a, "w8a": w8a}, in_eps=in_eps)
+    said = {c.id: c for c in orders.order_claims(found)}
+    assert said["order-eps"].verdict == "bound holds, not attained"
+    assert said["order-dca-page"].verdict == "supported"
+    assert said["order-dca-svrg"].verdict == "not distinguishable"  # of "bound holds, not attained" and this the weaker
+    assert "(a9a: bound holds, not attained)" in said["order-dca-svrg"].measured
+    assert "(w8a: not distinguishable)" in said["order-dca-svrg"].measured
+    assert "N^(2/3) ε^(-2)" in said["order-dca-svrg"].says
+    assert said["order-better"].verdict == "not distinguishable"  # on a9a the intervals touch
+    assert "(w8a: supported)" in said["order-better"].measured
+
+
+def test_data_that_cannot_be_had_is_one_sentence(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def rows(name: str) -> Any:
+        tried.append(name)
+        if name in ("a9a", "w8a"):
+            raise CannotFetch(name, "https://example.org/" + name, "gaierror: no such name", "put its file elsewhere")
+        return dcopt.load_dataset(name, normalize=True)
+
+    monkeypatch.setattr(source, "rows", rows)
+    tiny.write_text(TINY.replace('["breast_cancer"]', '["a9a", "w8a"]'), encoding="utf-8")
+    lack = source.Missing(Silent())
+    for names in (("a9a", "w8a"), ("a9a",)):
+        assert lack.at_hand(names, "breast_cancer") == ("breast_cancer",)
+    assert tried == ["a9a", "w8a"]  # once each, however many experiments ask for them
+    page = reproduce(["binary"], tmp_path / "out", recipe=tiny).report.read_text("utf-8")
+    said = "a9a and w8a could not be had on this machine: breast_cancer takes its place, and claims about these sets"
+    shown, _, details = page.partition("<details>")
+    assert said in shown and "gaierror" not in shown and details.count("gaierror: no such name") == 2
+    assert "https://arxiv.org/abs/2509.11657" in page and "Kim-Chuan Toh" in page and "Date of the runs: 20" in page
+
+
+def test_one_pass_is_a_pass() -> None:
+    assert (views.passes(1.0), views.passes(20.0), views.passes(0.5)) == ("1 pass", "20 passes", "0.5 passes")

@@ -20,7 +20,8 @@ from .progress import Bar, Lines, Quiet
 if TYPE_CHECKING:  # rich takes its time: who asks for the version does not wait for it
     from rich.console import Console, RenderableType
 
-_STYLES = {"supported": "green", "not supported": "red", "not testable here": "yellow"}
+_OPEN = ("bound holds, not attained", "not distinguishable", "not testable here")
+_STYLES = {"supported": "green", "not supported": "red"} | dict.fromkeys(_OPEN, "yellow")
 _WIDE = 10_000  # columns of a pipe: who filters lines wants them whole
 
 

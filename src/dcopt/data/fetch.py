@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+import textwrap
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from .text import BLOCK, Text
 _TIMEOUT = (5.0, 30.0)  # seconds until a connection, and between two pieces of an answer
 _PATIENCE = 60.0  # seconds that every download may take
 _SLOWEST = 10_000.0  # bytes of text per second: a download that is slower than that, after _PATIENCE, is given up
+_LONGEST = 300  # characters of a reason in an error message
 _SLACK = 2**16  # bytes that a compressed file may have more than its text
 
 
@@ -56,7 +58,7 @@ def fetch(entry: Entry, folder: Path, instead: str) -> Path:
         finally:
             new.unlink(missing_ok=True)
     except (OSError, ValueError) as why:  # all errors of requests are of these kinds
-        raise CannotFetch(entry.name, url, _first_line(why), instead) from None
+        raise CannotFetch(entry.name, url, _reason(why), instead) from None
     if not good:
         raise BadFile(url, f"is refused as {entry.name}: the sha256 of its text is {found}, expected {entry.sha256}")
     return target
@@ -130,6 +132,10 @@ def _sha256(path: Path) -> str:
         return f"not to be had ({why.reason})"
 
 
-def _first_line(why: Exception) -> str:
-    text = str(why).splitlines() or [""]
-    return f"{type(why).__name__}: {text[0]}"[:200]
+def _reason(why: BaseException) -> str:
+    """The first cause: requests and urllib3 wrap what the system said in three of their own errors."""
+    seen: set[int] = set()
+    while (cause := why.__cause__ or why.__context__) is not None and id(why) not in seen:
+        seen.add(id(why))
+        why = cause
+    return textwrap.shorten(f"{type(why).__name__}: {why}", _LONGEST, placeholder=" …")

@@ -36,7 +36,7 @@ def save(head: Sequence[str], rows: Sequence[Row], stem: Path) -> list[Path]:
     import pyarrow
     import pyarrow.parquet
 
-    columns = dict(zip(head, zip(*rows, strict=True), strict=True))
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(head)}
     table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
     packed = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(table, packed)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import BadInput, pick
 from ..store import atomic
-from .palette import INKS, inks
+from .palette import INKS, inks_of
 from .panels import Axis, Panel
 
 _STYLE: Any = {
@@ -106,7 +106,7 @@ def _draw(axis: Any, panel: Panel, x: str, y: str, lines: Sequence[_Line]) -> No
     axis.set_yscale("log" if up.log else "linear")
     if across.log:  # within a decade or two matplotlib would write 2 × 10³ beside 3 × 10³, and they overlap
         axis.xaxis.set_minor_formatter("")
-    ink = inks(m.id for m in panel.methods)
+    ink = inks_of(panel.methods)
     ends = [f([f(line.x[line.there]) for line in lines if line.there.any()]) for f in (np.min, np.max)]
     for k, line in reversed(list(enumerate(lines))):  # the first one on top
         if not line.there.any():
@@ -151,7 +151,7 @@ def _legend(figure: Any, panels: Sequence[Panel], lines: Sequence[Sequence[_Line
     from matplotlib.lines import Line2D
 
     labels = {m.id: m.label for panel in panels for m in panel.methods}
-    ink = {m: k for panel in panels for m, k in inks(m.id for m in panel.methods).items()}
+    ink = {m: k for panel in panels for m, k in inks_of(panel.methods).items()}
     there: dict[str, bool] = {}
     for line in (line for mine in lines for line in mine):
         there[line.method] = there.get(line.method, False) or bool(line.there.any())

@@ -57,7 +57,7 @@ def fit_report(story: Story) -> Report:
     sections = {"claims": "", "methods": "", "protocol": "How to read it"}
     tables = (story.features, how)
     return Report(
-        story.title, story.summary, (), tuple(panels), _reading(story), _made(), story.notices, tables, sections
+        story.title, story.summary, (), tuple(panels), _reading(story), _made(), story.notices, (), tables, sections
     )
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .panels import Verdict
+
 
 class Mean(NamedTuple):
     """Student's interval; infinite from a single run, which says nothing of the spread."""
@@ -18,6 +20,14 @@ class Mean(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.5f} [{self.low:.5f}, {self.high:.5f}]"
+
+    def below(self, bound: float) -> Verdict:
+        """The verdict on "it is below the bound"."""
+        if math.isnan(self.value):
+            return "not testable here"
+        if self.high < bound:
+            return "supported"
+        return "not supported" if self.low > bound else "not distinguishable"
 
 
 def mean(values: Sequence[float]) -> Mean:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .panels import Method
+
 
 @dataclass(frozen=True)
 class Ink:
@@ -60,3 +62,10 @@ def inks(methods: Iterable[str]) -> dict[str, str]:
     strangers = [m for m in names if m not in INKS]
     lent = {m: free[i % len(free)] for i, m in enumerate(strangers)}
     return {m: lent.get(m, m) for m in names}
+
+
+def inks_of(methods: Iterable[Method]) -> dict[str, str]:
+    """The same by id for methods of a panel, which may have an ink of their own choice."""
+    names = {m.id: m.ink or m.id for m in methods}
+    lent = inks(names.values())
+    return {id_: lent[name] for id_, name in names.items()}

@@ -6,19 +6,43 @@ Experiments turn their traces into these; figures, the HTML report and the table
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["supported", "not supported", "not testable here"]
+Verdict = Literal[
+    "supported",
+    "not supported",
+    "bound holds, not attained",
+    "not distinguishable",
+    "by construction",
+    "not testable here",
+]
+MEANING: dict[Verdict, str] = {
+    "supported": "the whole 95 % interval is where the claim says",
+    "not supported": "the whole interval is elsewhere",
+    "bound holds, not attained": "what was measured lies below an upper bound: nothing here needs the bound",
+    "not distinguishable": "the interval contains what is claimed and something else",
+    "by construction": "it follows from a definition; no run could contradict it",
+    "not testable here": "no experiment on this page can decide it",
+}
+_FROM_WEAK = ("not supported", "not testable here", "not distinguishable", "bound holds, not attained")
+
+
+def weakest(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on a claim about several data sets."""
+    found = set(verdicts)
+    return next((v for v in _FROM_WEAK if v in found), "supported")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One choice of an axis: what it is called, and whether it starts out logarithmic."""
+    """One choice of an axis: its label, whether it starts out logarithmic, and whether it falls from left to right."""
 
     id: str
     label: str
     log: bool = False
+    falls: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +73,8 @@ class Method:
     label: str
     says: str = ""
     shown: bool = True  # at first: the paper's own methods; the wider field is one click away
+    joined: bool = True  # by a line; False: points alone
+    ink: str = ""  # a key of `palette.INKS`; "": that of the id, or a spare one
 
 
 @dataclass(frozen=True)
@@ -59,6 +85,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     caption: str = ""
+    bars: str = ""  # the heading of a column of numbers that are drawn as bars, too
 
 
 @dataclass(frozen=True)
@@ -75,6 +102,8 @@ class Panel:
     marks: bool = False  # measured points to be marked, not only joined
     lines: str = "Methods"  # what the lines are
     band: str = "range of runs"  # what the bands are; "": there are none
+    simple: bool = False  # one view, without controls
+    aligned: str = ""  # panels with the same word here have the same x axis, to the pixel
     tables: tuple[Table, ...] = ()
 
 
@@ -94,6 +123,15 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Paper:
+    """What a report is about."""
+
+    title: str
+    authors: str
+    url: str
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything on the page."""
 
@@ -104,5 +142,10 @@ class Report:
     protocol: tuple[str, ...]  # paragraphs
     made: dict[str, str]  # versions, machine, seeds, date: in the order shown
     notices: tuple[str, ...] = ()  # "a9a could not be had: breast_cancer instead"
+    details: tuple[str, ...] = ()  # of the notices, closed at first
     tables: tuple[Table, ...] = field(default=())
     sections: dict[str, str] = field(default_factory=dict)  # other titles for them; "": left out
+    paper: Paper | None = None
+    ran: str = ""  # the date of the runs
+    results: tuple[Table, ...] = ()  # before everything else
+    code: str = ""  # how to use what the page is about

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from ..errors import BadInput
-from .palette import INKS, inks
+from .palette import INKS, inks_of
 from .panels import Curve, Panel
 
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}  # nothing in a string can end the <script>
@@ -21,16 +22,18 @@ def embed(panels: Iterable[Panel]) -> str:
 
 
 def _panel(panel: Panel) -> dict[str, Any]:
-    order, ink = list(INKS), inks(m.id for m in panel.methods)
+    order, ink = list(INKS), inks_of(panel.methods)
     return {
         "title": panel.title,
-        "xs": [{"id": a.id, "label": a.label, "log": a.log} for a in panel.xs],
-        "ys": [{"id": a.id, "label": a.label, "log": a.log} for a in panel.ys],
+        "xs": [asdict(axis) for axis in panel.xs],
+        "ys": [asdict(axis) for axis in panel.ys],
         "marks": panel.marks,
+        "aligned": panel.aligned,
         "methods": [
-            {"id": m.id, "label": m.label, "ink": order.index(ink[m.id]), "mark": INKS[ink[m.id]].mark}
+            {"id": m.id, "label": m.label, "ink": order.index(ink[m.id]), "mark": INKS[ink[m.id]].mark,
+             "joined": m.joined}
             for m in panel.methods
-        ],
+        ],  # fmt: skip
         "curves": {
             m: {x: _curve(f"panel {panel.id}, {m}, {x}", c) for x, c in by_x.items()}
             for m, by_x in panel.curves.items()

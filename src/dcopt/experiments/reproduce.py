@@ -14,14 +14,19 @@ from typing import Any, NamedTuple
 
 from ..errors import BadInput, BadSettings, require_count
 from ..store import atomic
-from . import claims, curves, export, recipe, records, report, scaling, source, views
+from . import claims, curves, export, orders, recipe, records, report, scaling, source, views
 from .campaign import Silent, Watch, Workers, campaign
 from .ledger import Ledger
-from .panels import Claim, Panel, Report
+from .panels import MEANING, Claim, Panel, Paper, Report
 from .scaling_report import Findings
 from .typed import build
 
 EXPERIMENTS = recipe.KINDS
+PAPER = Paper(
+    "Improved Rates for Stochastic Variance-Reduced Difference-of-Convex Algorithms",
+    "Anh Duc Nguyen, Alp Yurtsever, Suvrit Sra and Kim-Chuan Toh",
+    "https://arxiv.org/abs/2509.11657",
+)
 _MAIN = {  # the axes of the figures
     "binary": ("paper", "excess"),
     "multiclass": ("paper", "excess"),
@@ -48,7 +53,7 @@ class Part(NamedTuple):
     claims: tuple[Claim, ...]
     protocol: str
     remarks: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()  # the ledger first
     head: tuple[str, ...] = ()
     rows: tuple[export.Row, ...] = ()
 
@@ -74,8 +79,9 @@ def reproduce(
         raise BadSettings("out", str(page), other)
     page.unlink(missing_ok=True)
     notes = Noted(watch or Silent())
+    lack = source.Missing(watch or Silent())
     with Workers(jobs) as workers:
-        parts = [_part(name, out, quick, workers, force, recipe, notes) for name in names]
+        parts = [_part(name, out, quick, workers, force, recipe, notes, lack) for name in names]
     files = [path for part in parts for path in part.files]
     looks = [row for part in parts if part.head == export.HEAD for row in part.rows]
     if looks:
@@ -86,7 +92,11 @@ def reproduce(
     panels = tuple(panel for part in parts for panel in part.panels)
     title, summary = "DCA-PAGE, reproduced", _summary(said, quick, [text for part in parts for text in part.remarks])
     protocol = (_COMMON, *(part.protocol for part in parts))
-    report.write(Report(title, summary, said, panels, protocol, _made(jobs), tuple(notes.kept)), page)
+    about = Report(
+        title, summary, said, panels, protocol, _made(jobs), (*([lack.sentence()] if lack.why else []), *notes.kept),
+        tuple(lack.why.values()), paper=PAPER, ran=_date(max(part.files[0].stat().st_mtime for part in parts)),
+    )  # fmt: skip
+    report.write(about, page)
     return Outcome(page, (*files, page), said, summary)
 
 
@@ -102,34 +112,39 @@ class Noted:
         self._note(text)
 
 
-def _part(kind: str, out: Path, quick: bool, workers: Workers, force: bool, path: Path | None, watch: Noted) -> Part:
+def _part(
+    kind: str, out: Path, quick: bool, workers: Workers, force: bool, path: Path | None, watch: Noted,
+    lack: source.Missing,
+) -> Part:  # fmt: skip
     table = recipe.read(kind, quick, path)
     where = f"recipe {path or kind}"
     place = out / "traces" / f"{kind}.jsonl"
     if kind == "scaling":
         complexity = build(scaling.Recipe, table, where)
-        return _scaling(complexity, Ledger(place, _head(table), force, records.check_line), workers, watch)
+        return _scaling(complexity, Ledger(place, _head(table), force, records.check_line), workers, watch, lack)
     chosen = build(curves.Recipe, table, where)
     ledger = Ledger(place, _head(table), force, curves.check_line)
-    sets = source.at_hand(chosen.data, chosen.instead, watch)
+    sets = lack.at_hand(chosen.data, chosen.instead)
     lines = campaign(chosen.title, list(curves.jobs(chosen, sets)), ledger, workers, watch)
     runs = views.runs(chosen, lines)
     said = claims.of(kind, runs)
     rows = tuple(export.looks(kind, lines))
     panels = tuple(views.panel(kind, here) for here in runs)
-    remarks = tuple(claims.field_remarks(runs)) if kind in ("binary", "multiclass") else ()
+    remarks = tuple(orders.field_remarks(runs)) if kind in ("binary", "multiclass") else ()
     return Part(kind, panels, tuple(said), _protocol(chosen), remarks, (ledger.path,), export.HEAD, rows)
 
 
-def _scaling(chosen: scaling.Recipe, ledger: Ledger, workers: Workers, watch: Noted) -> Part:
-    sets = source.at_hand(tuple(f.data for f in chosen.families), None, watch)
+def _scaling(
+    chosen: scaling.Recipe, ledger: Ledger, workers: Workers, watch: Noted, lack: source.Missing
+) -> Part:
+    sets = lack.at_hand(tuple(f.data for f in chosen.families), None)
     lines = campaign(chosen.title, list(scaling.jobs(chosen, sets)), ledger, workers, watch)
     found = Findings(chosen, records.records(lines))
     stem = ledger.path.parent.parent / "scaling"
     atomic.write(stem.with_suffix(".md"), [found.markdown().encode()])
     files = export.save(records.Record._fields, found.records, stem)
     panels = tuple(views.scaling_panels(found))
-    said = tuple(claims.order_claims(found))
+    said = tuple(orders.order_claims(found))
     return Part("scaling", panels, said, found.protocol(), (), (ledger.path, stem.with_suffix(".md"), *files))
 
 
@@ -186,8 +201,12 @@ def _made(jobs: int) -> dict[str, str]:
     return made | {
         "cores": str(os.cpu_count()),
         "processes": f"{jobs} at a time" if jobs > 1 else "one: seconds are undisturbed",
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
+
+
+def _date(seconds: float) -> str:
+    """The day of a time since 1970."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
 def _flat(claim: Claim) -> export.Row:
@@ -197,6 +216,6 @@ def _flat(claim: Claim) -> export.Row:
 def _summary(said: Sequence[Claim], quick: bool, remarks: Sequence[str]) -> str:
     counts = Counter(claim.verdict for claim in said)
     start = "A quick look, with few runs: " if quick else ""
-    tally = f"{len(said)} claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + "."
+    tally = f"{len(said)} claims: " + ", ".join(f"{counts[v]} {v}" for v in MEANING if counts[v]) + "."
     more = f" Outside of the paper's field, a lower F than DCA-PAGE's: {'; '.join(remarks)}." if remarks else ""
     return start + tally + more

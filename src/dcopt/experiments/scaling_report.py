@@ -154,7 +154,7 @@ def _protocol(found: Findings) -> str:
         f"have grown by {100 * (recipe.ratio - 1):.0f} %; looking is not counted. Exponents: least squares in log-log "
         "through the medians over seeds, 95 % intervals from resampling the seeds at every point: they know nothing of "
         "the misfit of a straight line. The claims O(N + "
-        "N^a ε⁻²) are upper bounds for the gradients after the first N; a verdict widens the interval by 0.05, for "
+        "N^a ε^(-2)) are upper bounds for the gradients after the first N; a verdict widens the interval by 0.05, for "
         "batch sizes are rounded to integers. Honest count: a correction at two points costs two gradients; the "
         f"paper counts it once. {len(found.records)} lines, {censored} of them censored (no crossing within "
         f"{recipe.cap:g} passes)."

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadSettings
+from .panels import Verdict
 from .records import Record, beyond
 
+NoClaim = Literal["no claim"]
 CLAIMED = {  # a in O(N + N^a ε⁻²), Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
     "dca": 1.0,
     "dca-saga": 3 / 4,
@@ -24,7 +26,7 @@ CLAIMED = {  # a in O(N + N^a ε⁻²), Table I of the paper; DCA by N gradients
 }
 EPS_CLAIMED = 2.0
 _N_RIVALS, _EPS_RIVALS = (1 / 2, 2 / 3, 3 / 4, 1.0), (1.0, 2.0)
-_SLACK = 0.05  # what rounding batch sizes to integers, and the drift of F with N, may do to a slope
+SLACK = 0.05  # what rounding batch sizes to integers, and the drift of F with N, may do to a slope
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,8 @@ def _line(x: NDArray[np.float64], ys: NDArray[np.float64]) -> tuple[NDArray[np.f
     return slopes, ys.mean(axis=1) - slopes * x.mean()
 
 
-def verdict(slope: Slope, claim: float | None, rivals: Iterable[float]) -> str:
-    """What the interval, widened by 0.05, says about an upper bound x^claim.
+def verdict(slope: Slope, claim: float | None, rivals: Iterable[float]) -> Verdict | NoClaim:
+    """What the interval, widened by SLACK, says about an upper bound x^claim.
 
     "no claim": the method is a control.
     "supported": the claim is in it and no rival exponent. "not distinguishable": another exponent is in it, too.
@@ -95,7 +97,7 @@ def verdict(slope: Slope, claim: float | None, rivals: Iterable[float]) -> str:
     """
     if claim is None:
         return "no claim"
-    low, high = slope.low - _SLACK, slope.high + _SLACK
+    low, high = slope.low - SLACK, slope.high + SLACK
     if high < claim:
         return "bound holds, not attained"
     if low > claim:
@@ -114,7 +116,7 @@ class Row(NamedTuple):
     total: Slope  # all gradients, honestly counted
     steps: Slope
     mean: Slope | None  # as `honest`, through means instead of medians: theorems speak of expectations
-    verdict: str  # on `honest`
+    verdict: Verdict | NoClaim  # on `honest`
 
 
 def against_N(records: Sequence[Record], level: float) -> list[Row]:

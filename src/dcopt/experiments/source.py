@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,20 +17,46 @@ NAMES = (*LIBSVM, *BUNDLED, SYNTHETIC)
 _DIM, _MANY = 20, 2**16  # of the synthetic population, where a recipe does not say
 
 
-def at_hand(names: tuple[str, ...], instead: str | None, watch: Watch) -> tuple[str, ...]:
-    """Those that can be had here (this may download them); if none can, the one that always can."""
-    found = []
-    for name in names:
+class Missing:
+    """The data sets that cannot be had here, and why; each of them is tried once."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.why, self.instead = watch, dict[str, str](), dict[str, None]()
+
+    def at_hand(self, names: tuple[str, ...], instead: str | None) -> tuple[str, ...]:
+        """Those that can be had (this may download them); if none can, the one that always can."""
+        found = tuple(name for name in names if self._has(name))
+        if found or instead is None:
+            return found
+        self.instead[instead] = None
+        self.watch.note(f"{instead} is used instead of {listed(names)}")
+        return (instead,)
+
+    def _has(self, name: str) -> bool:
+        if name in self.why:
+            return False
         try:
             rows(name)
         except DcoptError as why:
-            watch.note(f"{name} cannot be had: {why}")
-        else:
-            found.append(name)
-    if found or instead is None:
-        return tuple(found)
-    watch.note(f"{instead} is used instead of {', '.join(names)}")
-    return (instead,)
+            self.why[name] = str(why)
+            self.watch.note(str(why))
+        return name not in self.why
+
+    def sentence(self) -> str:
+        """For the reader of a report."""
+        instead = list(self.instead)
+        take = f"{listed(instead)} {'takes its' if len(instead) == 1 else 'take their'} place, and " if instead else ""
+        which = "this set" if len(self.why) == 1 else "these sets"
+        return (
+            f"{listed(list(self.why))} could not be had on this machine: {take}claims about {which} "
+            "are not tested here."
+        )
+
+
+def listed(names: Sequence[str]) -> str:
+    """a, b and c"""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 @lru_cache(maxsize=2)

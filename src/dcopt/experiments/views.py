@@ -88,7 +88,7 @@ def panel(kind: str, here: Runs) -> Panel:
     curves = {m: {x.id: _curve(here, m, x.id) for x in XS} for m in here.methods}
     size = " × ".join(map(str, here.shape))
     caption = (
-        f"{recipe.title}: {recipe.loss}, {penalty(recipe)}; {here.n} training rows, x of {size}. Mean of "
+        f"{recipe.title}: {recipe.loss}, {penalty(recipe)}; {here.n} training rows, {size} coefficients. Mean of "
         f"{recipe.runs} runs and their range; each run keeps {100 * recipe.test:g} % of the rows for testing."
     )
     name = f"{kind}-{here.data}".replace(".", "-")
@@ -125,8 +125,8 @@ def penalty(recipe: Recipe) -> str:
 def table(here: Runs) -> Table:
     """Where every method stands when the budget is spent."""
     budget = here.recipe.passes
-    head = ("method", f"F at {budget:g} paper passes", f"F at {budget:g} honest passes", "F − best known", "gap",
-            "non-zeros", "train", "test", "seconds")  # fmt: skip
+    head = ("method", "F, paper's count", "F, honest count", "F − best known", "gap", "non-zeros", "train", "test",
+            "seconds")  # fmt: skip
     rows = []
     for m in here.methods:
         last = [_few(mean(here.at_end(m, y))) for y in ("gap", "nnz", "train", "test", "seconds")]
@@ -135,8 +135,16 @@ def table(here: Runs) -> Table:
         name = field.label(m) + (f" ({diverged} diverged)" if diverged else "")
         rows.append((name, *F, _few(mean(here.at_end(m, "excess"))), *last))
     rows.sort(key=lambda row: float(row[1].split()[0]) if row[1][0].isdigit() else math.inf)
-    caption = "Means over the runs with 95 % intervals; the columns after the second are at the paper's count."
-    return Table(f"After {budget:g} passes on {here.data}", head, tuple(rows), caption)
+    caption = (
+        "Means over the runs with 95 % intervals. F is that after as many passes in the paper's count, and in the "
+        "honest one; the columns after these are at the paper's count."
+    )
+    return Table(f"After {passes(budget)} on {here.data}", head, tuple(rows), caption)
+
+
+def passes(count: float) -> str:
+    """1 pass, 2 passes"""
+    return f"{count:g} pass{'' if count == 1 else 'es'}"
 
 
 def _few(m: Mean) -> str:

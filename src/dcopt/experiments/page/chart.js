@@ -60,7 +60,7 @@ function ticks([low, high], log, most) {
     const tens = Array.from({ length: last - first + 1 }, (_, k) => first + k);
     const choices = HEADS.map((heads) => tens.flatMap((e) => heads.map((h) => [h, e])).filter(within));
     const found = choices.find((c) => c.length <= most) || choices.at(-1).filter(([, e]) => e % every === 0);
-    const plain = found.every(([, e]) => e >= -2 && e <= 4);
+    const plain = found.every(([, e]) => e >= -3 && e <= 4);
     if (found.length > 1) return found.map(([h, e]) => [h * 10 ** e, decade(h, e, plain)]);
   }
   const raw = (high - low) / most, unit = 10 ** Math.floor(Math.log10(raw));
@@ -94,6 +94,9 @@ function pieces(points) {
 
 const join = (points) => points.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join("L");
 
+/** All x of a panel for the chosen axis. */
+const abscissas = (panel, x) => Object.values(panel.curves).flatMap((by) => (by[x] ? by[x].x : []));
+
 /** The values of the methods that are on, for the chosen axes. */
 function chosen(panel, state) {
   const lines = [];
@@ -106,29 +109,36 @@ function chosen(panel, state) {
   return lines;
 }
 
-/** Draw; return the points that can be pointed at, and what had to be left out. */
+/** Draw; return the points that can be pointed at, what had to be left out, and the margin that the y axis needs.
+ *  `state.span`: all x of the panels that this one is aligned with; `state.left`: their margin, if it is larger. */
 function draw(svg, panel, state, width) {
   const lines = chosen(panel, state), shown = lines.filter((l) => l.on && l.there);
   const height = Math.round(Math.min(460, Math.max(280, width * 0.56)));
   svg.replaceChildren();
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const fits = (v, log) => v !== null && (!log || v > 0);
-  const full = range(shown.flatMap((l) => l.x.filter((_, i) => fits(l.band[0][i], state.logy))), state.logx, 0);
-  const end = full && (state.logx ? full[0] * (full[1] / full[0]) ** state.end : full[0] + (full[1] - full[0]) * state.end);
-  for (const l of shown) l.x = l.x.map((v) => (state.end < 1 && v > end ? null : v));
+  const falls = panel.xs.find((a) => a.id === state.x).falls;
+  const mine = shown.flatMap((l) => l.x.filter((_, i) => fits(l.band[0][i], state.logy)));
+  const full = range(state.span.length ? state.span : mine, state.logx, 0);
+  const at = (share) => (state.logx ? full[0] * (full[1] / full[0]) ** share : full[0] + (full[1] - full[0]) * share);
+  const beyond = (v) => state.end < 1 && (falls ? v < at(1 - state.end) : v > at(state.end));
+  for (const l of shown) l.x = l.x.map((v) => (v === null || beyond(v) ? null : v));
   const inside = (l) => (v) => v.filter((_, i) => fits(l.x[i], state.logx));
   const ys = shown.flatMap((l) => l.band.slice(0, state.band ? 3 : 1).flatMap(inside(l)));
-  const xs = shown.flatMap((l) => l.x.filter((_, i) => fits(l.band[0][i], state.logy)));
-  const yr = range(ys, state.logy, 0.04), xr = range(xs, state.logx, panel.marks ? 0.04 : 0.01);
+  const own = shown.flatMap((l) => l.x.filter((_, i) => fits(l.band[0][i], state.logy)));
+  const xs = state.span.length ? state.span.filter((v) => v !== null && !beyond(v)) : own;
+  const yr = range(ys, state.logy, 0.04), xr = range(xs, state.logx, panel.marks || panel.aligned ? 0.04 : 0.01);
   const empty = !yr || !xr;
   if (empty) {
     const why = shown.length ? "No positive values: switch the log scale off." : "No method is shown.";
     make(svg, "text", { x: width / 2, y: height / 2, "text-anchor": "middle", class: "empty" }, why);
-    return { lines, points: [], hidden: 0, cut: 0 };
+    return { lines, points: [], hidden: 0, cut: 0, need: 0 };
   }
   const yt = ticks(yr, state.logy, 7), xt = ticks(xr, state.logx, width < 480 ? 5 : 9);
-  const box = { left: 14 + 6.6 * Math.max(...yt.map(([, t]) => t.length)), top: 30, right: width - 16, bottom: height - 42 };
-  const sx = scale(...xr, box.left, box.right, state.logx), sy = scale(...yr, box.bottom, box.top, state.logy);
+  const need = 14 + 6.6 * Math.max(...yt.map(([, t]) => t.length));
+  const box = { left: Math.max(need, state.left), top: 30, right: width - 16, bottom: height - 42 };
+  const [first, last] = falls ? [box.right, box.left] : [box.left, box.right];
+  const sx = scale(...xr, first, last, state.logx), sy = scale(...yr, box.bottom, box.top, state.logy);
   frame(svg, panel, state, box, xt.map(([v, t]) => [sx(v), t]), yt.map(([v, t]) => [sy(v), t]));
 
   const points = [];
@@ -136,30 +146,31 @@ function draw(svg, panel, state, width) {
   for (const line of [...shown].reverse()) {
     const group = make(svg, "g", { class: `line ink${line.method.ink}`, "data-method": line.method.id });
     const [middle, low, high] = line.band;
-    const at = (v, i) => (sx(line.x[i]) === null || sy(v[i]) === null ? null : [sx(line.x[i]), sy(v[i])]);
-    const here = middle.map((_, i) => at(middle, i));
+    const spot = (v, i) => (sx(line.x[i]) === null || sy(v[i]) === null ? null : [sx(line.x[i]), sy(v[i])]);
+    const here = middle.map((_, i) => spot(middle, i));
     hidden += middle.filter((v, i) => v !== null && line.x[i] !== null && !here[i]).length;
     if (state.band) {
-      const both = low.map((_, i) => at(low, i) && at(high, i) && [at(low, i), at(high, i)]);
+      const both = low.map((_, i) => spot(low, i) && spot(high, i) && [spot(low, i), spot(high, i)]);
       cut += low.filter((v, i) => v !== null && high[i] !== null && here[i] && !both[i]).length;
       const d = pieces(both).map((p) => `M${join(p.map(([l]) => l))}L${join(p.map(([, h]) => h).reverse())}Z`).join("");
       if (d) make(group, "path", { class: "band", d });
     }
     const runs = pieces(here);
     const d = runs.filter((r) => r.length > 1).map((r) => "M" + join(r)).join("");
-    if (d) make(group, "path", { class: "curve", d });
+    if (d && line.method.joined) make(group, "path", { class: "curve", d });
     const lone = new Set(runs.filter((r) => r.length === 1).map(([p]) => p));
     const gap = (box.right - box.left) / (width < 480 ? 5 : 9);
     let next = box.left + (gap * (0.5 + panel.methods.indexOf(line.method))) / panel.methods.length;
     here.forEach((p, i) => {
-      if (!p) return;
-      points.push({ line, i, px: p[0], py: p[1], x: line.x[i], middle: middle[i], low: low[i], high: high[i] });
-      if (!panel.marks && !lone.has(p) && p[0] < next) return;
+      if (p) points.push({ line, i, px: p[0], py: p[1], x: line.x[i], middle: middle[i], low: low[i], high: high[i] });
+    });
+    for (const p of here.filter(Boolean).sort(([a], [b]) => a - b)) { // marks from left to right, whichever way x runs
+      if (line.method.joined && !panel.marks && !lone.has(p) && p[0] < next) continue;
       while (p[0] >= next) next += gap;
       make(group, "use", { class: "mark", href: `#mark-${line.method.mark}`, x: p[0].toFixed(2), y: p[1].toFixed(2) });
-    });
+    }
   }
-  return { lines, points, hidden, cut };
+  return { lines, points, hidden, cut, need };
 }
 
 function frame(svg, panel, state, box, xt, yt) {

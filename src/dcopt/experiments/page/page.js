@@ -10,15 +10,27 @@
     const all = (selector) => [...root.querySelectorAll(selector)];
     const svg = find(".chart"), plot = find(".plot"), tip = find(".tip");
     const control = (name) => find(`[data-do="${name}"]`);
-    let drawn = { points: [], lines: [] }, at = null, width = 0;
+    let drawn = { points: [], lines: [], need: 0 }, at = null, width = 0, left = 0;
 
+    /** Draw this panel, then those that it is aligned with: their margin is the largest that one of them needs. */
     function redraw() {
       if (!width) return;
+      paint(0);
+      const group = views.filter((v) => v.panel.aligned && v.panel.aligned === panel.aligned);
+      const most = Math.max(...group.map((v) => v.margins().need));
+      for (const v of group) if (v.margins().left !== most) v.paint(most);
+    }
+
+    function paint(margin) {
+      if (!width) return;
+      left = margin;
       hide();
       const on = new Set(all("[data-method]:checked").map((box) => box.dataset.method));
       const state = { x: control("x").value, y: control("y").value, on };
       for (const name of ["logx", "logy", "band"]) state[name] = control(name).checked;
       state.end = Number(control("end").value) / 100;
+      state.left = left;
+      state.span = panel.aligned ? panels.filter((p) => p.aligned === panel.aligned).flatMap((p) => abscissas(p, state.x)) : [];
       drawn = draw(svg, panel, state, width);
       for (const [i, line] of drawn.lines.entries()) all(".method .nodata")[i].hidden = line.there;
       const names = drawn.lines.filter((l) => l.on && l.there).map((l) => l.method.label);
@@ -107,12 +119,12 @@
       for (const box of all("[data-method]")) box.checked = how === "all" || (how === "paper" && box.dataset.paper === "1");
     };
 
-    const self = { set, tick, pick, redraw };
+    const self = { panel, set, tick, pick, redraw, paint, margins: () => ({ left, need: drawn.need }) };
     const changed = ({ target: { dataset, type, checked, value } }) => {
       const change = dataset.method
         ? (v) => v.tick(dataset.method, checked)
         : (v) => v.set(dataset.do, type === "checkbox" ? checked : value);
-      everywhere(self, change);
+      everywhere(self, change, ["x", "logx", "end"].includes(dataset.do));
     };
     root.addEventListener("change", changed);
     control("end").addEventListener("input", changed);
@@ -131,8 +143,10 @@
     return self;
   }
 
-  function everywhere(self, change) {
-    for (const v of linked.checked ? views : [self]) {
+  /** Change a panel: all of them where they are linked, and those with the same x axis where the change is of it. */
+  function everywhere(self, change, ofX = false) {
+    const aligned = (v) => ofX && v.panel.aligned && v.panel.aligned === self.panel.aligned;
+    for (const v of views.filter((v) => linked.checked || v === self || aligned(v))) {
       change(v);
       v.redraw();
     }
@@ -145,5 +159,12 @@
       const count = claims.filter((row) => !row.hidden).length;
       document.getElementById("claims-count").textContent = `${count} of ${claims.length} claims`;
     });
+  }
+
+  for (const box of document.querySelectorAll(".scroll")) {
+    const hint = document.createElement("p");
+    Object.assign(hint, { className: "note sideways", textContent: "Scroll the table sideways →", hidden: true });
+    box.before(hint);
+    new ResizeObserver(() => { hint.hidden = box.scrollWidth <= box.clientWidth + 1; }).observe(box);
   }
 })();
