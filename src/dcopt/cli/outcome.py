@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ..experiments.fit_figures import prediction_panels
 from ..experiments.fit_report import Story, fit_report
+from ..experiments.fit_story import Fitted, Rows, described, features_table, loading, scores_table
 from ..experiments.report import write as write_page
 from ..learn.files import save_estimator
 from ..learn.task import Done
@@ -17,7 +18,7 @@ from .bench import Bench
 from .coefficients import chosen_features, classes_of, direction, intercepts, table_of
 from .journal import Asked, Journal
 from .outputs import resume_command
-from .scores import scores_of
+from .scores import Scores, scores_of
 from .terminal import Terminal
 
 _RULES = {
@@ -45,13 +46,16 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, done:
     lines += [f"features: {len(chosen)} of {data.X.shape[1]}"]
     verdict = scores.verdict() if chosen else f"the model has no features: it predicts {scores.without}"
     said = [*scores.lines(), *([verdict] if verdict else [])]
-    summary = f"{lines[-2]}. {len(chosen)} of {data.X.shape[1]} features; {'; '.join(said)}."
+    notices = () if model.status_ == Status.CONVERGED.name else (f"Not converged: {lines[-2]}.",)
+    notices = (*notices, f"{verdict[0].upper()}{verdict[1:]}.") if verdict else notices
     failed: list[OSError] = []
     files = {
         "model": _written(asked.out, lambda path: save_estimator(path, model, about), failed),
         "report": _written(
             asked.report,
-            lambda path: write_page(fit_report(_story(asked, journal, bench, done, chosen, summary)), Path(path)),
+            lambda path: write_page(
+                fit_report(_story(asked, journal, bench, done, scores, lines[-2:], notices)), Path(path)
+            ),
             failed,
         ),
         "checkpoint": asked.checkpoint,
@@ -113,27 +117,38 @@ def _cell(value: str | float) -> str:
 
 
 def _story(
-    asked: Asked, journal: Journal, bench: Bench, done: Done, chosen: list[dict[str, Any]], summary: str
-) -> Story:
-    model, tol = bench.model, done.result.certificate.tol
-    assert tol is not None
+    asked: Asked, journal: Journal, bench: Bench, done: Done, scores: Scores, said: Sequence[str],
+    notices: tuple[str, ...],
+) -> Story:  # fmt: skip
+    """What the report tells; `said` is how the fit ended, and how many features it has."""
+    model, data, tol = bench.model, bench.data, done.result.certificate.tol
+    assert tol is not None and data.y is not None
     settings = {
-        "data": f"{asked.data}, {bench.data.X.shape[0]} × {bench.data.X.shape[1]} ({bench.data.form})",
+        "data": f"{asked.data}, {data.X.shape[0]} × {data.X.shape[1]} ({data.form})",
         "loss": bench.loss,
-        "penalty": repr(bench.fit.r),
+        "penalty": described(asked.penalty, bench.fit.r),
         "λ": "–" if model.lam_ is None else f"{model.lam_:.6g}, {_how(asked, journal)}",
         "intercept": "yes, not penalised" if asked.intercept else "no",
         "columns": "standardised for the fit" if asked.standardize else "as they are",
-        "solver": f"{model.solver_.method}: {model.solver_.reason}",
+        "solver": model.solver_.method,
         "tol": f"{model.measure} ≤ {tol:.3g}: {asked.tol:g} of the gradient's length without features",
-        "budget": f"{asked.max_passes:g} passes"
-        + (f", {asked.max_seconds:g} s" if asked.max_seconds else "")
-        + f"; seed {asked.seed}",
+        "end": said[0],
+        "budget": f"{asked.max_passes:g} passes" + (f", {asked.max_seconds:g} s" if asked.max_seconds else ""),
+        "seed": str(asked.seed),
     }
-    ok = model.status_ == Status.CONVERGED.name
-    notices = () if ok else (f"Not converged: {model.certificate_}.",)
-    name = Path(asked.data).name
+    sets = [Rows("training rows", data.X, data.y, seen=True)]
+    if bench.test is not None and bench.test.y is not None:
+        sets.insert(0, Rows("test rows", bench.test.X, bench.test.y))
+    pairs = (("mean loss", scores.cv_loss), (scores.name, scores.cv))
+    left_out = {name: (score.value, score.null) for name, score in pairs if score is not None}
+    rows = (("test", scores.test), ("training", scores.train))
+    found = ", ".join(f"{score.value:.4f} on the {which} rows" for which, score in rows if score is not None)
+    end = "converged" if model.status_ == Status.CONVERGED.name else "not converged"
+    fitted = Fitted(model, bench.fit.task.loss, bench.fit.null_intercept(), bench.name, bench.deviations)
     return Story(
-        f"{asked.penalty} fit of {name}", summary, model.solver_.method, model.measure, tol,
-        list(model.trace_), journal.along, table_of(chosen, classes_of(model)), settings, notices,
+        f"{asked.penalty} fit of {Path(asked.data).name}",
+        f"{said[1].capitalize()}; {scores.name} {found}; {end}.",
+        features_table(fitted), scores_table(fitted, left_out, sets), tuple(prediction_panels(fitted, sets[0])),
+        journal.along, model.solver_.method, model.measure, tol, list(model.trace_), settings, loading(asked.out),
+        notices,
     )  # fmt: skip

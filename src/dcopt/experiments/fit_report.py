@@ -1,10 +1,10 @@
-"""fit.html: how a fit converged, the path along λ, the features it chose, its settings; a page of `report`."""
+"""fit.html: features and scores, the path along λ, predictions, and last how the solver converged; for `report`."""
 
 from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,8 +12,17 @@ from importlib.metadata import version
 from ..watch import Record
 from .panels import Axis, Band, Curve, Method, Panel, Report, Table
 
-MOST_LINES = 12  # features in the figure of the path: as many as there are colours
-_CHOSEN, _TOL = "dca", "mm-sarah"  # by the names of their inks, black and grey
+FEATURE_INKS = (  # neighbours in the legend are far apart in hue
+    "mm-saga-sqrt", "dca-page", "mm-saga", "sdca", "dca-saga", "dca-svrg", "mm-svrg", "spare-1", "spare-3",
+    "mm-sarah", "spare-4", "spare-2",
+)  # fmt: skip
+MOST_LINES = len(FEATURE_INKS)  # features in the figure of the path
+_BLACK, _GREY = "dca", "mm-sarah"  # inks
+_FLAT = 5.0  # greatest over least value: beyond it a linear axis shows the neighbourhood of the minimum as a flat line
+_SECTIONS = {
+    "results": "Result", "claims": "", "methods": "", "tables": "Settings", "code": "Use the model",
+    "protocol": "How to read it",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,16 @@ class Along:
     lam: float
     rule: str = "best"  # by which it was chosen
 
+    @property
+    def crossed(self) -> bool:
+        """Whether λ was chosen by cross-validation."""
+        return self.rule in ("best", "1se")
+
+    @property
+    def at(self) -> int:
+        """The place of the chosen λ."""
+        return min(range(len(self.lams)), key=lambda k: abs(self.lams[k] - self.lam))
+
 
 @dataclass(frozen=True)
 class Story:
@@ -38,27 +57,27 @@ class Story:
 
     title: str
     summary: str
+    features: Table
+    scores: Table
+    predictions: tuple[Panel, ...]
+    along: Along | None
     method: str
     measure: str
-    tol: float
+    tol: float  # absolute, as the measure is
     records: Sequence[Record]
-    along: Along | None
-    features: Table
     settings: dict[str, str]
+    code: str
     notices: tuple[str, ...] = ()
 
 
 def fit_report(story: Story) -> Report:
     """The page of a fit."""
-    panels = [_convergence(story)]
-    if story.along is not None:
-        panels += [_path(story.along), _criterion(story.along)]
-    how = Table("Settings", ("setting", "value"), tuple(story.settings.items()))
-    sections = {"claims": "", "methods": "", "protocol": "How to read it"}
-    tables = (story.features, how)
+    along = () if story.along is None else (_path(story.along), _criterion(story.along))
+    how = Table("Settings of the fit", ("setting", "value"), tuple(story.settings.items()))
     return Report(
-        story.title, story.summary, (), tuple(panels), _reading(story), _made(), story.notices, (), tables, sections
-    )
+        story.title, story.summary, (), (*along, *story.predictions, _convergence(story)), _reading(story), _made(),
+        story.notices, tables=(how,), sections=_SECTIONS, results=(story.features, story.scores), code=story.code,
+    )  # fmt: skip
 
 
 def _convergence(story: Story) -> Panel:
@@ -71,14 +90,15 @@ def _convergence(story: Story) -> Panel:
         "nnz": [float(r.nnz) for r in seen],
     }
     xs = {"passes": [r.passes for r in seen], "seconds": [r.seconds for r in seen], "t": [float(r.t) for r in seen]}
-    bands = {name: _line(values) for name, values in columns.items()}
-    curves = {story.method: {x: Curve(tuple(values), bands) for x, values in xs.items()}}
+    bands = {name: line(values) for name, values in columns.items()}
+    curves = {"run": {x: Curve(tuple(values), bands) for x, values in xs.items()}}
     ends = {x: (min(values), max(values)) for x, values in xs.items() if values}
-    curves[_TOL] = {x: Curve(end, {"measure": _line([story.tol] * 2)}) for x, end in ends.items()}
+    curves["tol"] = {x: Curve(end, {"measure": line([story.tol] * 2)}) for x, end in ends.items()}
     return Panel(
         "convergence",
-        "Convergence",
-        f"The measure ({story.measure}) was computed with full gradients; F − least seen is that of this run alone.",
+        "Convergence of the solver",
+        f"{story.measure.capitalize()} is computed with full gradients; F − least seen is that of this run alone."
+        + (" The run took no step: the path along λ ended here." if seen and not any(r.t for r in seen) else ""),
         (Axis("passes", "passes over the data"), Axis("seconds", "seconds"), Axis("t", "steps")),
         (
             Axis("measure", story.measure, log=True),
@@ -86,7 +106,7 @@ def _convergence(story: Story) -> Panel:
             Axis("excess", "F − least seen", log=True),
             Axis("nnz", "non-zeros"),
         ),
-        (Method(story.method, story.method), Method(_TOL, f"tol = {story.tol:g}")),
+        (Method("run", story.method, ink=_BLACK), Method("tol", f"tol = {story.tol:.3g}", ink=_GREY)),
         curves,
         marks=len(seen) < 30,
         lines="Lines",
@@ -95,55 +115,63 @@ def _convergence(story: Story) -> Panel:
 
 
 def _path(along: Along) -> Panel:
-    methods = tuple(Method(f"f{k}", name) for k, name in enumerate(along.names))
-    curves = {f"f{k}": {"lam": Curve(along.lams, {"coef": _line(c)})} for k, c in enumerate(along.effects)}
+    inks = dict(zip(along.names, FEATURE_INKS, strict=False))
+    methods = tuple(Method(f"f{k}", name, ink=inks[name]) for k, name in enumerate(along.names))
+    curves = {f"f{k}": {"lam": Curve(along.lams, {"coef": line(c)})} for k, c in enumerate(along.effects)}
     values = [v for c in along.effects for v in c] or [0.0, 1.0]
-    curves[_CHOSEN] = {"lam": _upright(along.lam, {"coef": (min(values), max(values))})}
+    curves["chosen"] = {"lam": _upright(along.lam, {"coef": (min(values), max(values))})}
     return Panel(
         "path",
         "The path along λ",
-        f"The {len(along.names)} features with the largest effect at the chosen λ; each starts from the one before.",
-        (Axis("lam", "λ", log=True),),
-        (Axis("coef", "effect: coefficient × deviation of its column"),),
-        (*methods, Method(_CHOSEN, "the chosen λ")),
+        f"The {len(along.names)} features with the largest effect at the chosen λ. λ falls from left to right, from "
+        "the model without features on. Effect: the coefficient times the standard deviation of its column.",
+        (Axis("lam", "λ", log=True, falls=True),),
+        (Axis("coef", "effect"),),
+        (*methods, Method("chosen", "the chosen λ", ink=_BLACK)),
         curves,
         lines="Features",
         band="",
+        aligned="lam",
     )
 
 
 def _criterion(along: Along) -> Panel:
     counts = [float(n) for n in along.nnz]
-    bands = {"criterion": Band(along.middle, along.low, along.high), "nnz": _line(counts)}
+    bands = {"criterion": Band(along.middle, along.low, along.high), "nnz": line(counts)}
     ends = {"criterion": (min(along.low), max(along.high)), "nnz": (0.0, max(counts))}
+    log = min(along.middle) > 0.0 and max(along.middle) > _FLAT * min(along.middle)
+    if log:
+        ends["criterion"] = (min(along.middle), max(along.high))
     return Panel(
         "criterion",
         "The choice of λ",
-        along.what + ".",
-        (Axis("lam", "λ", log=True),),
-        (Axis("criterion", along.what.split(":")[0]), Axis("nnz", "features in the model")),
-        (Method("path", "along the path"), Method(_CHOSEN, "the chosen λ")),
-        {"path": {"lam": Curve(along.lams, bands)}, _CHOSEN: {"lam": _upright(along.lam, ends)}},
+        along.what[0].upper() + along.what[1:] + ".",
+        (Axis("lam", "λ", log=True, falls=True),),
+        (Axis("criterion", along.what.split(":")[0], log), Axis("nnz", "features in the model")),
+        (Method("path", "along the path", ink=FEATURE_INKS[0]), Method("chosen", "the chosen λ", ink=_BLACK)),
+        {"path": {"lam": Curve(along.lams, bands)}, "chosen": {"lam": _upright(along.lam, ends)}},
         marks=True,
         lines="Lines",
-        band="one standard error",
+        band="one standard error" if along.crossed else "",
+        aligned="lam",
     )
 
 
-def _line(values: Sequence[float]) -> Band:
-    return Band(tuple(values), tuple(values), tuple(values))
+def line(values: Iterable[float]) -> Band:
+    """Values without a range."""
+    numbers = tuple(map(float, values))
+    return Band(numbers, numbers, numbers)
 
 
 def _upright(at: float, ends: dict[str, tuple[float, float]]) -> Curve:
-    return Curve((at, at), {y: _line(values) for y, values in ends.items()})
+    return Curve((at, at), {y: line(values) for y, values in ends.items()})
 
 
 def _reading(story: Story) -> tuple[str, ...]:
     said = [
-        "A fit has converged when the measure, recomputed with a full gradient at the solution, is at most tol. The "
-        "problem is not convex in general: a critical point is certified, not the least value of all.",
-        "Effect: the coefficient times the deviation of its column, which is how far the score moves when the feature "
-        "moves by one standard deviation.",
+        f"The solver has converged when the {story.measure}, recomputed with a full gradient at the solution, is at "
+        "most tol: the relative tolerance times the scale of the measure at the model without features. Where the "
+        "problem is not convex this certifies a critical point, not the least value of all.",
     ]
     if story.along is not None:
         said.append(_RULES[story.along.rule])

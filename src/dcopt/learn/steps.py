@@ -67,6 +67,11 @@ class Fit:
         """The model without features."""
         return null_model(self.task.problem(self.r))
 
+    def null_intercept(self) -> NDArray[np.float64]:
+        """The scores of the model without features, the same for every row: (1,), or (c,) for c classes."""
+        made = self.estimator._attributes(self.start())["intercept_"]
+        return np.atleast_1d(np.asarray(made, np.float64))
+
     # ---- λ
 
     def tuning(self, n_lams: int, ratio: float, folds: int, seed: int) -> Tuning:
