@@ -49,6 +49,24 @@ def test_converged_is_true(penalty, measure):
         assert word in model.certificate_
 
 
+def test_the_trace_counts_from_the_beginning_of_the_fit():
+    """Of one way and of two, in an estimator and in the fit of the command line: passes and steps end where they say."""
+    from dcopt.learn.steps import Fit
+    from dcopt.learn.task import Progress
+
+    X, y = two_classes()
+    one = dcopt.DCClassifier(penalty="mcp", lam=0.02).fit(X, y)
+    with pytest.warns(ConvergenceWarning):  # a tolerance of 0: the second way is tried, too
+        two = dcopt.DCClassifier(penalty="mcp", lam=0.02, tol=0.0, max_passes=40).fit(X, y)
+    fit = Fit(dcopt.DCClassifier(penalty="mcp", lam=0.02), X, y)
+    done = fit.run(Progress(fit.start()))
+    for model in one, two, fit.keep(done, done.x):
+        passes, steps = model.trace_["passes"], model.trace_["t"]
+        assert passes[0] == 0 and steps[0] == 0 and passes == sorted(passes) and steps == sorted(steps)
+        assert steps[-1] == model.n_iter_ and f" {passes[-1]:.4g} passes of" in str(model.certificate_)
+    assert two.trace_["passes"].count(0.0) == 1 and two.solver_.method == "pdcae"
+
+
 def test_one_warning_with_all_numbers():
     X, y = two_classes()
     X = X * np.array([1e6] + [1.0] * 7)

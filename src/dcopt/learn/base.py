@@ -22,6 +22,7 @@ from ..measures import MEASURES
 from ..regularizers import Regularizer
 from ..state import Certificate
 from ..subproblems.parts import entries
+from ..watch import Trace
 from . import say
 from .callbacks import CallbackSupportMixin, EveryPass, Lines, Patience, scikit_learn_tasks, with_callbacks
 from .choice import choices
@@ -175,7 +176,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
             setattr(self, name, value)
         self.lam_ = getattr(r, "lam", None)
         self.n_iter_, self.status_ = done.seen.steps, done.result.status.name
-        self.certificate_, self.trace_, self.solver_ = say.sentence(done), done.result.trace, done.choice
+        self.certificate_, self.solver_ = say.sentence(done), done.choice
+        self.trace_ = Trace(done.result.trace.measure, list(done.seen.records))
         self.objective_ = done.result.certificate.F
         for name in ("stream_", "drift_"):
             self.__dict__.pop(name, None)  # a stream before it is over

@@ -19,7 +19,6 @@ from ..resume import resume
 from ..solve import solve
 from ..state import Result
 from ..store.atomic import previous
-from ..watch import Trace
 from .choice import Choice, choices
 from .cv import chosen
 from .null import null_model
@@ -150,7 +149,6 @@ class Fit:
         self.estimator._keep(done, self.r)
         for name, value in self.estimator._attributes(x).items():
             setattr(self.estimator, name, value)
-        self.estimator.trace_ = Trace(done.result.trace.measure, list(done.seen.records))
         return self.estimator
 
 

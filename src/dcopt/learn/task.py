@@ -124,11 +124,17 @@ class Progress(NamedTuple):
 
     def after(self, result: Result, n: int) -> Progress:
         """With one more way behind it, counted from the beginning of the first."""
-        passes, steps, seconds = self.passes, self.steps, self.seconds
-        seen = (r._replace(t=r.t + steps, passes=r.passes + passes, seconds=r.seconds + seconds) for r in result.trace)
-        passes += result.spent.gradients / n
+        records = [
+            r._replace(t=r.t + self.steps, passes=r.passes + self.passes, seconds=r.seconds + self.seconds)
+            for r in result.trace
+        ]
         return Progress(
-            result.x, self.way + 1, passes, steps + result.steps, seconds + result.seconds, (*self.records, *seen)
+            result.x,
+            self.way + 1,
+            self.passes + result.spent.gradients / n,
+            self.steps + result.steps,
+            self.seconds + result.seconds,
+            (*self.records, *records),
         )
 
 
