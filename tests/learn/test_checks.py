@@ -21,6 +21,8 @@ ESTIMATORS = [
     dcopt.DCRegressor(loss="cauchy", penalty="l1", lam=0.01, tol=1e-8),
 ]
 CROSS_VALIDATED = [
+    dcopt.DCClassifierCV(),
+    dcopt.DCRegressorCV(),
     dcopt.DCClassifierCV(n_lams=3, ratio=0.1, cv=2, max_passes=60, tol=1e-6),
     dcopt.DCRegressorCV(n_lams=3, ratio=0.1, cv=2),
 ]

@@ -182,3 +182,20 @@ def test_a_domain_without_0(r):
 def test_the_hint_names_what_ended_the_fit():
     with pytest.warns(dcopt.learn.say.ConvergenceWarning, match="a callback ended the fit"):
         C(tol=1e-12, callbacks=[lambda state: True]).fit(X, Y)
+
+
+def test_what_cannot_be_saved_says_what_can(tmp_path):
+    from sklearn.linear_model import Lasso
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from dcopt.learn.files import load_estimator, save_estimator
+
+    pipeline = make_pipeline(StandardScaler(), C(lam=0.05)).fit(X, Y)
+    with pytest.raises(BadInput, match=r"model: is a Pipeline: expected .*save_estimator\(path, pipeline\[-1\]\)"):
+        save_estimator(tmp_path / "m.dcm", pipeline)
+    with pytest.raises(BadInput, match="model: is a Lasso: expected a fitted DCClassifier"):
+        save_estimator(tmp_path / "m.dcm", Lasso().fit(X, REAL))
+    assert not list(tmp_path.iterdir())
+    save_estimator(tmp_path / "m.dcm", pipeline[-1])
+    assert np.array_equal(load_estimator(tmp_path / "m.dcm").coef_, pipeline[-1].coef_)

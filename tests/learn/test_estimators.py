@@ -50,7 +50,7 @@ def test_converged_is_true(penalty, measure):
 
 
 def test_the_trace_counts_from_the_beginning_of_the_fit():
-    """Of one way and of two, in an estimator and in the fit of the command line: passes and steps end where they say."""
+    """Of one way and of two, in an estimator and in the fit of the command line: passes end where they say."""
     from dcopt.learn.steps import Fit
     from dcopt.learn.task import Progress
 

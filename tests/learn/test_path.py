@@ -88,3 +88,32 @@ def test_ctrl_c_ends_a_path_and_not_one_of_its_points(monkeypatch: pytest.Monkey
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert len(made) == 3 and not hasattr(model, "coef_")
+
+
+def test_a_path_ends_where_the_classes_are_separable():
+    """Beyond it no solution is determined: coefficients grow until the penalty is constant."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = X[:, 0] + X[:, 1] > 0
+    path = dcopt.DCClassifier(penalty="scad").path(X, y, n_lams=40, ratio=1e-3)
+    removed = 1.0 - path.loss / path.loss[0]
+    assert removed[-1] >= 0.999 > removed[-2] and len(path.lams) == len(path.coefs) == len(path.statuses) < 40
+    whole = dcopt.DCClassifier(penalty="scad").path(X, y, lams=np.append(path.lams, path.lams[-1] / 2))
+    assert len(whole.lams) == len(path.lams) + 1  # what is asked for is given
+    model = dcopt.DCClassifierCV(penalty="scad", n_lams=40, ratio=1e-3, cv=3).fit(X, y)
+    np.testing.assert_array_equal(model.lams_, path.lams)
+    assert model.cv_loss_.shape == (len(path.lams), 3)
+    X, y = numbers()
+    exact = X @ np.arange(8.0)
+    assert len(dcopt.DCRegressor().path(X, exact, n_lams=40, ratio=1e-5).lams) == 40  # numbers have no such end
+
+
+def test_the_command_line_ends_its_paths_there_too():
+    from dcopt.learn.steps import Fit
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    fit = Fit(dcopt.DCClassifier(penalty="scad", random_state=0), X, X[:, 0] + X[:, 1] > 0)
+    tuning, folds = fit.tuning(40, 1e-3), []
+    fit.tune(tuning, 3, 0, lambda now: folds.append(len(now.losses[-1])))
+    assert folds == [len(tuning.lams)] * 3 and len(tuning.lams) < 40

@@ -21,7 +21,7 @@ from .task import Budget, Task
 
 
 class CrossValidated(DCBase):
-    """Chooses λ on a grid below lam_max, then fits all rows along the same grid."""
+    """Fits all rows along a grid below lam_max, then every fold along the same grid, and chooses λ."""
 
     lam = None
     lam_scale = "absolute"
@@ -46,6 +46,8 @@ class CrossValidated(DCBase):
         for rows in (rows for fold in folds for rows in fold):
             if task.weights is not None and not task.weights[rows].any():
                 raise BadInput("sample_weight", "all weights of a part of a fold are zero: give another cv")
+        runs = follow(task, r, x0, self.solver, budget, lams, self.lams is not None)
+        lams = lams[: len(runs)]
         losses = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_fold)(self, task, r, lams, budget, train, test) for train, test in folds
         )
@@ -54,7 +56,6 @@ class CrossValidated(DCBase):
             fold, at = bad[0]
             expected = f"scores that are numbers: fold {fold} gave NaN at lam = {lams[at]:.6g}"
             raise BadSettings("scoring", self.scoring, expected)
-        runs = follow(task, r, x0, self.solver, budget, lams)
         self.lams_, self.cv_loss_ = lams, np.array(losses).T
         self.path_ = summary(task, runs, lams, 1.0, self._attributes)
         self.index_ = chosen(self.cv_loss_, self.rule)

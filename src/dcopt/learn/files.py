@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import BadModel, BadSettings, DcoptError
+from ..errors import BadInput, BadModel, BadSettings, DcoptError
 from ..losses import loss as as_loss
 from ..regularizers import regularizer as as_regularizer
 from ..store import load_model, save_model
 from ..store.components import describe, rebuild
 from ..watch import Record, Trace
+from .base import DCBase
 from .choice import Choice
 from .classifier import DCClassifier
 from .regressor import DCRegressor
@@ -23,6 +24,11 @@ from .regressor import DCRegressor
 ESTIMATORS: dict[str, Any] = {"DCClassifier": DCClassifier, "DCRegressor": DCRegressor}
 _NOT_KEPT = ("loss", "penalty", "callbacks")  # the first two have places of their own, functions are code
 _INTEGERS = ("t", "gradients", "paper", "nnz")
+_KINDS = "expected a fitted DCClassifier, DCRegressor, DCClassifierCV or DCRegressorCV"
+_ADVICE = (
+    f"{_KINDS}. save_estimator(path, pipeline[-1]) saves the last step, which expects rows that the other steps have "
+    "transformed; an estimator with standardize=True needs no scaler before it"
+)
 _NO_MODEL = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 
 
@@ -42,6 +48,10 @@ def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str,
     >>> load_estimator(path).predict(X).tolist()
     ['no', 'yes', 'no', 'yes']
     """
+    if not isinstance(model, DCBase):
+        from sklearn.pipeline import Pipeline  # only here: it takes long to import
+
+        raise BadInput("model", f"is a {type(model).__name__}: {_ADVICE if isinstance(model, Pipeline) else _KINDS}")
     check_is_fitted(model)
     kind = next((name for name, known in ESTIMATORS.items() if model._estimator_type_ == known._estimator_type_), "")
     params = model.get_params(deep=False) | ({"lam": model.lam_} if hasattr(model, "cv") else {})

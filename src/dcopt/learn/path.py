@@ -20,10 +20,17 @@ from .null import lam_max, null_model
 from .penalties import with_lam
 from .task import Budget, Done, Progress, Task, run
 
+# Share of the null model's loss that a solution removes. Beyond it the classes are separable: the coefficients of the
+# next solutions have no bound but the penalty's, and rounding decides them. glmnet ends its paths at the same share.
+SEPARATED = 0.999
+
 
 @dataclass(frozen=True, eq=False)
 class PathResult:
     """Solutions for decreasing λ. nnz counts the features in the model, which is its degrees of freedom here.
+
+    A path for classes ends early, with the first solution that removes 99.9 % of the null model's loss, unless the λ
+    are given.
 
     bic = 2 N f + df log N with the mean loss f (N log 2f for least squares), ebic adds 2 γ df log d.
     """
@@ -68,10 +75,14 @@ def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float
 
 def follow(
     task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64],
-    seen: Callable[[float, Done], Any] | None = None,
+    whole: bool = True, seen: Callable[[float, Done], Any] | None = None,
 ) -> list[Done]:  # fmt: skip
-    """Each from the solution before; `seen` is called with every λ and its solution."""
-    ways, out, x = choices(solver, task.n, task.shape, task.loss, r), [], x0
+    """The solutions, each from the one before. Not `whole`: they end with the first that separates the classes.
+
+    `seen` is called with every λ and its solution.
+    """
+    ways, out, x = choices(solver, task.n, task.shape, task.loss, r), list[Done](), x0
+    least = -1.0 if whole or task.loss.labels == "real" else (1.0 - SEPARATED) * task.mean_loss(x0)
     for lam in lams:
         done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
         if done.result.status is Status.INTERRUPTED and not budget.callbacks:
@@ -80,6 +91,8 @@ def follow(
         x = done.x
         if seen is not None:
             seen(float(lam), done)
+        if least >= 0.0 and task.mean_loss(x) <= least:
+            break
     return out
 
 
@@ -90,12 +103,13 @@ def follow_path(
     """The path and its criteria."""
     require_number("ebic_gamma", gamma, 0.0)
     x0 = null_model(task.problem(r)) if x0 is None else x0
-    lams = grid(task, r, x0, n_lams, ratio, lams)
-    return summary(task, follow(task, r, x0, solver, budget, lams), lams, gamma, attributes)
+    values = grid(task, r, x0, n_lams, ratio, lams)
+    return summary(task, follow(task, r, x0, solver, budget, values, lams is not None), values, gamma, attributes)
 
 
 def summary(task: Task, runs: list[Done], lams: NDArray[Any], gamma: float, attributes: Any) -> PathResult:
-    """What the runs of a path came to."""
+    """What the runs of a path came to; there may be fewer than λ."""
+    lams = lams[: len(runs)]
     shown = [attributes(done.x) for done in runs]
     loss = np.array([task.mean_loss(done.x) for done in runs])
     nnz = np.array([_in_model(done.x[: task.d]) for done in runs], np.int64)

@@ -90,11 +90,13 @@ class Fit:
     ) -> NDArray[Any]:
         """Choose λ by a rule over the folds (`FOLD_RULES`) or, with folds = 0, by a criterion; x for the λ before it.
 
-        The path of all rows comes first. Folds that a Tuning has losses of are not run again. `keep` is called after
-        every fold, `seen` after every λ with the number of the fold (0 for all rows), λ and F.
+        The path of all rows comes first: it may end before the grid does, and the folds end with it. Folds that a
+        Tuning has losses of are not run again. `keep` is called after every fold, `seen` after every λ with the number
+        of the fold (0 for all rows), λ and F.
         """
         task = self.task
-        runs = self._follow(task, tuning.lams, 0, seen)
+        runs = self._follow(task, tuning.lams, 0, seen, whole=False)
+        tuning.lams = tuning.lams[: len(runs)]
         tuning.path = summary(task, runs, tuning.lams, 1.0, self.estimator._attributes)
         part = _folds(task, folds, seed) if folds else np.empty(0)
         for k in range(len(tuning.losses), folds):
@@ -110,13 +112,13 @@ class Fit:
         return runs[tuning.index - 1].x if tuning.index else self.start()
 
     def _follow(
-        self, task: Task, lams: NDArray[Any], fold: int, seen: Callable[[int, float, float], Any]
+        self, task: Task, lams: NDArray[Any], fold: int, seen: Callable[[int, float, float], Any], whole: bool = True
     ) -> list[Done]:
         def point(lam: float, done: Done) -> None:
             seen(fold, lam, done.result.certificate.F)
 
         budget, x0 = self.budget._replace(callbacks=()), null_model(task.problem(self.r))
-        return follow(task, self.r, x0, self.estimator.solver, budget, lams, point)
+        return follow(task, self.r, x0, self.estimator.solver, budget, lams, whole, point)
 
     # ---- the run
 
