@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -199,3 +202,124 @@ def test_what_cannot_be_saved_says_what_can(tmp_path):
     assert not list(tmp_path.iterdir())
     save_estimator(tmp_path / "m.dcm", pipeline[-1])
     assert np.array_equal(load_estimator(tmp_path / "m.dcm").coef_, pipeline[-1].coef_)
+
+
+# ---- malformed matrices, dates and text, before scikit-learn converts them
+
+MALFORMED = """
+import sys
+import numpy as np
+import scipy.sparse as sp
+import dcopt
+
+def coo():
+    A = sp.coo_array((np.ones(4), (np.array([0, 1, 2, 3]), np.array([0, 1, 2, 1]))), shape=(4, 3))
+    A.coords[0][3] = 10**7
+    return A
+
+def csc(part):
+    A = sp.csc_array(np.ones((4, 3)))
+    getattr(A, part)[2] = 10**7
+    return A
+
+def bsr():
+    A = sp.bsr_array(np.ones((4, 4)), blocksize=(2, 2))
+    A.indptr[1] = 10**7
+    return A
+
+def dia():
+    A = sp.dia_array((np.ones((2, 3)), [0, 1]), shape=(4, 3))
+    A.offsets = np.arange(9)
+    return A
+
+def lil():
+    A = sp.lil_array(np.ones((4, 3)))
+    A.data[1] = [1.0] * 10**6
+    return A
+
+def dok():
+    A = sp.dok_array(np.ones((4, 3)))
+    A._dict[(10**7, 1)] = 1.0
+    return A
+
+X, y = np.eye(4, 4)[:, :3], np.array([0, 1, 0, 1])
+make = {"coo": coo, "csc-index": lambda: csc("indices"), "csc-indptr": lambda: csc("indptr"), "bsr": bsr,
+        "dia": dia, "lil": lil, "dok": dok}
+use = {
+    "classifier": lambda A: dcopt.DCClassifier(lam=0.1).fit(A, y),
+    "regressor": lambda A: dcopt.DCRegressor(lam=0.1).fit(A, 1.0 * y),
+    "predict": lambda A: dcopt.DCClassifier(lam=0.1).fit(np.eye(4)[:, : A.shape[1]], y).predict(A),
+    "partial_fit": lambda A: dcopt.DCClassifier(lam=0.1).partial_fit(A, y, classes=[0, 1]),
+    "path": lambda A: dcopt.path(dcopt.DCRegressor(), A, 1.0 * y),
+    "cross-validation": lambda A: dcopt.DCRegressorCV(cv=2).fit(A, 1.0 * y),
+}
+for how in use:
+    try:
+        use[how](make[sys.argv[1]]())
+    except dcopt.BadInput as why:
+        assert why.argument == "X" and "malformed" in str(why), why
+    else:
+        sys.exit(how)
+    print(how)
+"""
+
+
+@pytest.mark.parametrize("which", ["coo", "csc-index", "csc-indptr", "bsr", "dia", "lil", "dok"])
+def test_malformed_matrices_of_any_format_are_refused(which):
+    """In a process of its own: before they were checked, most of these ended it."""
+    done = subprocess.run([sys.executable, "-c", MALFORMED, which], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+
+
+DAYS = np.array(["2024-01-01", "NaT"] * (N // 2), "M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    {
+        "dates": (DAYS[:, None], "X, row 0, column 0: '2024-01-01' is a date or a duration, not a number"),
+        "durations": ((DAYS - DAYS[0])[:, None], "is a date or a duration"),
+        "text": (X.astype(str), "X, row 0, column 0: '.*' is text, not a number: encode"),
+        "bytes": (X.astype("S8"), "is text"),
+        "objects": (np.array([[1.0, "2"]] * N, object), "X, row 0, column 1: '2' is text"),
+        "lists": ([[1.0, "red"]] * N, "X, row 0, column 0: '1.0' is text"),
+    }.values(),
+)
+def test_dates_and_text_are_not_numbers(values, says):
+    for model, y in ((R(), REAL), (C(), Y), (RCV(cv=2), REAL)):
+        with pytest.raises(BadInput, match=says):
+            model.fit(values, y)
+    with pytest.raises(BadInput, match=says):
+        C().partial_fit(values, Y, classes=["no", "yes"])
+    model = R().fit(X[:, : np.shape(values)[1]], REAL)
+    with pytest.raises(BadInput, match=says):
+        model.predict(values)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_of_dates_or_text_is_named(library):
+    frames = pytest.importorskip(library)
+    plain = {"age": X[:, 0], "income": X[:, 1]}
+    for bad in (DAYS.astype("M8[us]").tolist(), ["red", "blue"] * (N // 2)):
+        frame = frames.DataFrame(plain | {"other": bad})
+        with pytest.raises(BadInput, match="X, row 0, column 2: column 'other': '(2024-01-01.*|red)' is (a date|text)"):
+            R().fit(frame, REAL)
+    whole = frames.DataFrame({"age": [1, 2] * (N // 2), "rich": [True, False, False, True] * (N // 4)})
+    assert R().fit(whole, REAL).status_ == "CONVERGED"
+
+
+def test_targets_that_are_no_numbers_or_missing():
+    pandas = pytest.importorskip("pandas")
+    for y in (REAL.astype(str).astype(object), DAYS):
+        with pytest.raises(BadInput, match="y, row 0: .* not a number"):
+            R().fit(X, y)
+    for y in (
+        pandas.Series(["no", "yes", *[pandas.NA] * (N - 2)], dtype="string"),
+        np.array(["no", "yes", *[None] * (N - 2)], object),
+        np.array(["no", "yes", *[np.nan] * (N - 2)], object),
+    ):
+        for use in (C().fit, CCV().fit, lambda X, y: C().partial_fit(X, y, classes=["no", "yes"])):
+            with pytest.raises(BadInput, match="y, row 2: is .*: every row needs a label"):
+                use(X, y)
+        with pytest.raises(BadInput, match="y, row 2: is .*: every row needs a label"):
+            dcopt.erm(X, y, "logistic")

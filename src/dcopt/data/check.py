@@ -116,9 +116,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
         return v, None
     a = label_array(y, n)
     if a.dtype.kind == "O":
-        missing = [i for i, v in enumerate(a) if is_missing(v)]
-        if missing:
-            raise BadInput("y", f"is {a[missing[0]]}", row=missing[0])
+        no_missing_labels(a)
         if len({type(v) if isinstance(v, (str, bytes)) else None for v in a}) > 1:
             raise BadInput("y", "mixes strings and numbers")
     if a.dtype.kind == "f" or (a.dtype.kind == "O" and not isinstance(a[0], (str, bytes))):
@@ -173,8 +171,8 @@ def declared(classes: Any, kind: str) -> NDArray[Any] | None:
     if classes is None or kind == "real":
         return None
     a = label_array(classes, np.size(classes), "classes")
-    if missing := [v for v in a.tolist() if is_missing(v)]:
-        raise BadInput("classes", f"{missing[0]} is not a class")
+    if absent := [v for v in a.tolist() if is_missing(v)]:
+        raise BadInput("classes", f"{absent[0]} is not a class")
     try:
         a = np.unique(a)
     except TypeError:
@@ -207,6 +205,15 @@ def is_missing(label: Any) -> bool:
     """None, NaN, NaT, and what pandas has for them: what is not equal to itself."""
     same = label is not None and label == label
     return not (isinstance(same, bool | np.bool_) and same)
+
+
+def no_missing_labels(y: Any) -> None:
+    """Refuse None, NaN and other missing values among labels, by their row."""
+    a = np.asarray(y)
+    if a.dtype.kind == "O" and a.ndim > 0:
+        for row, label in enumerate(a.ravel()):
+            if is_missing(label):
+                raise BadInput("y", f"is {label}: every row needs a label", row=row)
 
 
 def weigh_classes(weights: NDArray[Any] | None, labels: NDArray[Any], classes: NDArray[Any] | None) -> None:

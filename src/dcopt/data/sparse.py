@@ -22,19 +22,13 @@ def sparse_rows(X: Any, name: str) -> CsrRows:
 
 def canonical_csr(X: Any, name: str) -> Any:
     """A CSR matrix of sorted indices without duplicates, of any sparse matrix that is well-formed."""
-    if len(X.shape) != 2:
-        raise BadInput(name, f"expected 2 dimensions, got shape {X.shape}")
+    well_formed(X, name)
     not_empty(tuple(X.shape), name)
-    if X.format == "coo":  # before SciPy touches it: a malformed matrix can crash compiled code
-        for axis, (where, size) in enumerate(zip(X.coords, X.shape, strict=True)):
-            _within(np.asarray(where), size, name, f"index of axis {axis}")
-    elif X.format in ("csr", "csc", "bsr"):
-        _well_formed(X, name)
     if X.dtype.kind in "biu":
         X = X.astype(np.float64)  # before duplicates are summed: small integers would wrap
     csr = X.tocsr()
     if csr is not X:
-        _well_formed(csr, name)
+        well_formed(csr, name)
     if not csr.has_canonical_format:  # looks at the indices
         csr = csr.copy()
         with np.errstate(over="ignore"):
@@ -42,21 +36,70 @@ def canonical_csr(X: Any, name: str) -> Any:
     return csr
 
 
-def _well_formed(X: Any, name: str) -> None:
+def well_formed(X: Any, name: str) -> None:
+    """Refuse a SciPy matrix whose parts do not fit together: to convert, slice or multiply it could end the process."""
+    if len(X.shape) != 2:
+        raise BadInput(name, f"expected 2 dimensions, got shape {X.shape}")
+    check = {"coo": _coo, "csr": _compressed, "csc": _compressed, "bsr": _compressed, "dia": _dia, "lil": _lil, "dok": _dok}
+    if X.format in check:
+        check[X.format](X, name)
+
+
+def _compressed(X: Any, name: str) -> None:
     """indptr runs from 0 to the number of stored entries (blocks) without a fall; indices are in range."""
+    said, indptr, indices, data = f"malformed {X.format.upper()}", *map(np.asarray, (X.indptr, X.indices, X.data))
     major, minor = X.shape if X.format != "csc" else X.shape[::-1]
     if X.format == "bsr":
-        major, minor = major // X.blocksize[0], minor // X.blocksize[1]
-    indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
+        block = data.shape[1:]
+        if len(block) != 2 or 0 in block or major % block[0] or minor % block[1]:
+            raise BadInput(name, f"{said}: blocks of shape {block} do not divide a matrix of shape {X.shape}")
+        major, minor = major // block[0], minor // block[1]
+    elif data.ndim != 1:
+        raise BadInput(name, f"{said}: expected data of 1 dimension, got shape {data.shape}")
     if {indptr.dtype, indices.dtype} - {np.dtype(np.int32), np.dtype(np.int64)}:
-        raise BadInput(name, f"malformed {X.format.upper()}: indptr and indices must be int32 or int64")
-    if indptr.shape != (major + 1,) or indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(X.data):
-        raise BadInput(name, f"malformed {X.format.upper()}: indptr must run from 0 to the number of stored entries")
+        raise BadInput(name, f"{said}: indptr and indices must be int32 or int64")
+    ends = indptr.shape == (major + 1,) and indices.ndim == 1 and indptr[0] == 0
+    if not ends or indptr[-1] != len(indices) or len(indices) != len(data):
+        raise BadInput(name, f"{said}: indptr must run from 0 to the number of stored entries")
     falls = np.flatnonzero(np.diff(indptr) < 0)
     if falls.size:
-        row = int(falls[0]) if X.format == "csr" else None
-        raise BadInput(name, f"malformed {X.format.upper()}: indptr decreases", row=row)
+        raise BadInput(name, f"{said}: indptr decreases", row=int(falls[0]) if X.format == "csr" else None)
     _within(indices, minor, name, "index", indptr if X.format == "csr" else None)
+
+
+def _coo(X: Any, name: str) -> None:
+    """One row and one column number for every stored entry, in range."""
+    for axis, (where, size) in enumerate(zip(map(np.asarray, X.coords), X.shape, strict=True)):
+        if where.dtype.kind not in "iu" or where.shape != np.shape(X.data):
+            expected = f"{np.size(X.data)} whole numbers on axis {axis}, one for each stored entry"
+            raise BadInput(name, f"malformed COO: expected {expected}, got {where.dtype} of shape {where.shape}")
+        _within(where, size, name, f"index of axis {axis}")
+
+
+def _dia(X: Any, name: str) -> None:
+    """One offset for every stored diagonal."""
+    offsets, data = np.asarray(X.offsets), np.asarray(X.data)
+    if data.ndim != 2 or offsets.shape != data.shape[:1] or offsets.dtype.kind not in "iu":
+        raise BadInput(name, "malformed DIA: expected one whole number in offsets for each row of data")
+
+
+def _lil(X: Any, name: str) -> None:
+    """Two lists of one length for every row; column numbers in range."""
+    rows, data = np.asarray(X.rows), np.asarray(X.data)
+    if rows.shape != X.shape[:1] or data.shape != X.shape[:1]:
+        raise BadInput(name, "malformed LIL: expected one list of columns and one of numbers for each row")
+    for i, (columns, values) in enumerate(zip(rows, data, strict=True)):
+        if not isinstance(columns, list) or not isinstance(values, list) or len(columns) != len(values):
+            raise BadInput(name, "malformed LIL: expected as many numbers as columns", row=i)
+        if columns and not (0 <= min(columns) <= max(columns) < X.shape[1]):
+            raise BadInput(name, f"malformed LIL: a column number is not in [0, {X.shape[1]})", row=i)
+
+
+def _dok(X: Any, name: str) -> None:
+    """A row and a column number in range for every stored entry."""
+    for key in X.keys():
+        if not (len(key) == 2 and all(0 <= k < size for k, size in zip(key, X.shape, strict=True))):
+            raise BadInput(name, f"malformed DOK: {key} is not a place in a matrix of shape {X.shape}")
 
 
 def _within(indices: Any, size: int, name: str, what: str, indptr: Any = None) -> None:

@@ -26,6 +26,7 @@ from ..watch import Trace
 from . import say
 from .callbacks import CallbackSupportMixin, EveryPass, Lines, Patience, scikit_learn_tasks, with_callbacks
 from .choice import choices
+from .door import examine
 from .null import lam_max, null_model
 from .parts import WithParts
 from .path import PathResult, follow_path
@@ -43,6 +44,10 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
     @abstractmethod
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
         """(coded labels, weights, loss, width) of training data; sets what is known of the labels."""
+
+    @abstractmethod
+    def _examine_targets(self, y: Any) -> None:
+        """Refuse labels that scikit-learn would convert, or fail on without a word about the row."""
 
     @abstractmethod
     def _attributes(self, x: NDArray[Any]) -> dict[str, Any]:
@@ -95,7 +100,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         numbers = {"y_numeric": True} if self._estimator_type_ == "regressor" else {}
-        unmasked(X=X, y=y, sample_weight=sample_weight)
+        examine(X, y=y, sample_weight=sample_weight)
+        self._examine_targets(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, **numbers)
         weights = None
         if sample_weight is not None:
@@ -188,10 +194,8 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        unmasked(X=X)
+        examine(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        if hasattr(X, "tocsr"):
-            check.as_rows(X)  # SciPy's product would read beyond a malformed one
         scores: NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores
 
@@ -212,12 +216,6 @@ def _early(done: Done, task: Task, r: Regularizer, patience: Patience, budget: B
     said = f"early stopping, {patience.waited} passes without a lower loss on {patience.aside.n} rows set aside"
     result = replace(done.result, x=patience.x, certificate=certificate, message=said)
     return done._replace(x=patience.x, result=result)
-
-
-def unmasked(**arrays: Any) -> None:
-    """Refuse masked entries, which scikit-learn takes for data."""
-    for name, values in arrays.items():
-        check.unmasked(values, name)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from ..data import check
 from ..errors import BadInput, BadSettings
 from ..losses import Logistic, Loss, Softmax, SquaredSigmoid
 from ..losses import loss as as_loss
@@ -28,6 +29,9 @@ class Classifies(ClassifierMixin, DCBase):
     """Labels, scores and probabilities."""
 
     _estimator_type_ = "classifier"
+
+    def _examine_targets(self, y: Any) -> None:
+        check.no_missing_labels(y)
 
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
         try:

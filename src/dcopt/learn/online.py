@@ -28,7 +28,8 @@ from ..state import Certificate, State
 from ..status import Status
 from ..streams import StreamSum
 from ..sums import LinearSum
-from .base import FLOATS, DCBase, nothing_half_done, unmasked
+from .base import FLOATS, DCBase, nothing_half_done
+from .door import examine
 from .task import Task
 
 _OFTEN = 10**6  # times a sample may come at once
@@ -68,7 +69,8 @@ class Online(DCBase):
         """
         if getattr(self, "class_weight", None) is not None:
             raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
-        unmasked(X=X, y=y, sample_weight=sample_weight)
+        examine(X, y=y, sample_weight=sample_weight)
+        self._examine_targets(y)
         with suppress(_NothingCame), nothing_half_done(self):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=FLOATS, reset=not hasattr(self, "coef_"),

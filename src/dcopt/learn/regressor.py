@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from ..data import check
+from ..data.numeric import numeric
 from ..errors import BadSettings
 from ..losses import Loss
 from ..losses import loss as as_loss
@@ -20,6 +21,9 @@ class Regresses(RegressorMixin, DCBase):
     """Real targets."""
 
     _estimator_type_ = "regressor"
+
+    def _examine_targets(self, y: Any) -> None:
+        numeric(y, "y")
 
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
         labels, _ = check.labels(y, len(y), "real", dtype)
