@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from learn.data import numbers, two_classes
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import dcopt
 from dcopt.errors import BadInput, BadSettings
@@ -323,3 +326,79 @@ def test_targets_that_are_no_numbers_or_missing():
                 use(X, y)
         with pytest.raises(BadInput, match="y, row 2: is .*: every row needs a label"):
             dcopt.erm(X, y, "logistic")
+
+
+# ---- cross-validation's splits, large settings, Ctrl-C
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"cv": [[0, 1], [2, 3]]}, r"cv = .*pairs \(rows to fit, rows to leave out\)"),
+        ({"cv": [0, 1]}, "cv = .*pairs"),
+        ({"cv": [([0, 1, 2], [3]), 5]}, "cv = .*pairs"),
+        ({"cv": [([], [1])]}, "cv = .*splits whose two parts have rows"),
+        ({"cv": "x"}, "cv = 'x': expected a number of folds, or pairs .* of 120 rows"),
+        ({"cv": 1000}, "cv = 1000: .*120"),
+        ({"cv": GroupKFold(3)}, r"cv=list\(GroupKFold\(5\).split\(X, y, groups\)\)"),
+        ({"n_jobs": np.inf}, "n_jobs = inf: expected None or a whole number"),
+        ({"n_jobs": "x"}, "n_jobs"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_splits_and_jobs_that_are_none(settings, says):
+    with pytest.raises(BadSettings, match=says):
+        RCV(n_lams=3, **settings).fit(X, REAL)
+    groups = np.arange(N) % 4
+    assert RCV(n_lams=3, cv=list(GroupKFold(3).split(X, REAL, groups))).fit(X, REAL).status_ == "CONVERGED"
+
+
+def test_labels_of_two_kinds_in_a_stream():
+    mixed = np.array(["a", 1] * (N // 2), object)
+    with pytest.raises(BadInput, match="y: mixes strings and numbers"):
+        C().partial_fit(X, mixed, classes=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"unpenalized": np.arange(200_000) % 9_999 == 0},
+        {"unpenalized": list(range(0, 200_000, 9_999))},
+        {"groups": np.arange(200_000).reshape(-1, 2).tolist()},
+        {"groups": [[0, 3], [1, 2, 5]], "unpenalized": [7]},
+    ],
+    ids=["mask", "numbers", "groups", "few"],
+)
+def test_settings_as_long_as_x_are_saved(settings, tmp_path):
+    from dcopt.learn.files import load_estimator, save_estimator
+
+    A = sp.random_array((6, 200_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
+    model = R(penalty="l1", lam=1e3, **settings).fit(A, np.arange(6.0))
+    save_estimator(tmp_path / "m.dcm", model)
+    again = load_estimator(tmp_path / "m.dcm")
+    for name, value in settings.items():
+        kept = getattr(again, name)
+        assert kept == (value.tolist() if isinstance(value, np.ndarray) else value)
+    np.testing.assert_array_equal(again.fit(A, np.arange(6.0)).coef_, model.coef_)
+
+
+def press_ctrl_c(state):
+    if state.t == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_sets_the_attributes_and_goes_on_to_whoever_called():
+    model = C(penalty="mcp", lam=0.02, solver="dca", tol=0.0, callbacks=[press_ctrl_c])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.status_ == "INTERRUPTED" and 2 <= model.n_iter_ < 10 and model.predict(X).shape == Y.shape
+    fits = []
+    search = GridSearchCV(
+        C(solver="dca", tol=0.0, callbacks=[press_ctrl_c]), {"lam": [0.02, 0.05]}, cv=3, error_score="raise",
+        scoring=lambda *given: fits.append(1) or 0.0,
+    )  # fmt: skip
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, Y)
+    assert not fits  # no model that was cut off is given a score
+    with pytest.raises(KeyboardInterrupt):
+        C(solver="dca", tol=0.0, callbacks=[press_ctrl_c]).path(X, Y, n_lams=3)

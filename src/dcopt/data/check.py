@@ -116,9 +116,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
         return v, None
     a = label_array(y, n)
     if a.dtype.kind == "O":
-        no_missing_labels(a)
-        if len({type(v) if isinstance(v, (str, bytes)) else None for v in a}) > 1:
-            raise BadInput("y", "mixes strings and numbers")
+        object_labels(a)
     if a.dtype.kind == "f" or (a.dtype.kind == "O" and not isinstance(a[0], (str, bytes))):
         v = vector(a, "y", n)
         fraction = np.flatnonzero(v != np.floor(v))
@@ -207,13 +205,16 @@ def is_missing(label: Any) -> bool:
     return not (isinstance(same, bool | np.bool_) and same)
 
 
-def no_missing_labels(y: Any) -> None:
-    """Refuse None, NaN and other missing values among labels, by their row."""
+def object_labels(y: Any) -> None:
+    """Refuse, among labels of any type, missing ones by their row, and strings beside numbers."""
     a = np.asarray(y)
-    if a.dtype.kind == "O" and a.ndim > 0:
-        for row, label in enumerate(a.ravel()):
-            if is_missing(label):
-                raise BadInput("y", f"is {label}: every row needs a label", row=row)
+    if a.dtype.kind != "O" or a.ndim == 0:
+        return
+    for row, label in enumerate(a.ravel()):
+        if is_missing(label):
+            raise BadInput("y", f"is {label}: every row needs a label", row=row)
+    if len({type(v) if isinstance(v, (str, bytes)) else None for v in a.ravel()}) > 1:
+        raise BadInput("y", "mixes strings and numbers")
 
 
 def weigh_classes(weights: NDArray[Any] | None, labels: NDArray[Any], classes: NDArray[Any] | None) -> None:

@@ -40,9 +40,8 @@ def well_formed(X: Any, name: str) -> None:
     """Refuse a SciPy matrix whose parts do not fit together: to convert, slice or multiply it could end the process."""
     if len(X.shape) != 2:
         raise BadInput(name, f"expected 2 dimensions, got shape {X.shape}")
-    check = {"coo": _coo, "csr": _compressed, "csc": _compressed, "bsr": _compressed, "dia": _dia, "lil": _lil, "dok": _dok}
-    if X.format in check:
-        check[X.format](X, name)
+    if X.format in _FORMATS:
+        _FORMATS[X.format](X, name)
 
 
 def _compressed(X: Any, name: str) -> None:
@@ -100,6 +99,11 @@ def _dok(X: Any, name: str) -> None:
     for key in X.keys():
         if not (len(key) == 2 and all(0 <= k < size for k, size in zip(key, X.shape, strict=True))):
             raise BadInput(name, f"malformed DOK: {key} is not a place in a matrix of shape {X.shape}")
+
+
+_FORMATS = {
+    "coo": _coo, "csr": _compressed, "csc": _compressed, "bsr": _compressed, "dia": _dia, "lil": _lil, "dok": _dok,
+}  # fmt: skip
 
 
 def _within(indices: Any, size: int, name: str, what: str, indptr: Any = None) -> None:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,13 @@ from .task import Budget, Done, Progress, Task, run
 FLOATS = (np.float64, np.float32)
 
 
+class End(NamedTuple):
+    """What a fit that has set its attributes still has to say."""
+
+    warning: str | None
+    ctrl_c: bool
+
+
 class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
@@ -57,13 +64,18 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit to X (N, d), y (N,). `sample_weight` counts repetitions: 2 is the same as the row twice."""
+        """Fit to X (N, d), y (N,). `sample_weight` counts repetitions: 2 is the same as the row twice.
+
+        Ctrl-C sets the attributes from where the fit is, and then raises KeyboardInterrupt.
+        """
         with nothing_half_done(self):
-            said = self._fit(X, y, sample_weight)
-        say.warn(said)
+            end = self._fit(X, y, sample_weight)
+        if end.ctrl_c:
+            raise KeyboardInterrupt
+        say.warn(end.warning)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> str | None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
         task = self._task(X, y, sample_weight)
         r, x0 = self._start(task)
         last = getattr(self, "x_", None)
@@ -81,7 +93,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         self._keep(done, r)
         if context is not None:
             context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: self._attributes(done.x))
-        return None if patience is not None and patience.over else say.complaint(task, done, budget)
+        return End(None if patience is not None and patience.over else say.complaint(task, done, budget), done.ctrl_c)
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,

@@ -31,7 +31,7 @@ class Classifies(ClassifierMixin, DCBase):
     _estimator_type_ = "classifier"
 
     def _examine_targets(self, y: Any) -> None:
-        check.no_missing_labels(y)
+        check.object_labels(y)
 
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
         try:

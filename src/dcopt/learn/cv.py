@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..errors import BadInput, BadSettings, pick, require
 from ..regularizers import Regularizer
 from . import say
-from .base import DCBase
+from .base import DCBase, End
 from .classifier import Classifies
 from .null import null_model
 from .path import follow, grid, summary
@@ -29,20 +29,18 @@ class CrossValidated(DCBase):
     search = False
     validation_fraction = None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> str | None:
-        from sklearn.model_selection import check_cv  # a tenth of the time to a first model
-
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
         pick("rule", self.rule, ("best", "1se"))
+        jobs = self.n_jobs
+        good = jobs is None or (isinstance(jobs, int | np.integer) and jobs != 0 and not isinstance(jobs, bool))
+        require(good, "n_jobs", jobs, "None or a whole number that is not 0; -1 uses all processors")
         task = self._task(X, y, sample_weight)
         r = self._penalty(task)
         x0 = null_model(task.problem(r))
         lams = grid(task, r, x0, self.n_lams, self.ratio, self.lams)
         context = self._open_tasks(X, y)
         budget = self._budget(task, None, context)[0]
-        codes = task.labels if task.loss.labels != "real" else None
-        splits = check_cv(self.cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes)
-        folds = [tuple(_numbers(rows, task.n) for rows in fold) for fold in splits]
-        require(bool(folds), "cv", self.cv, "at least one split")
+        folds = splits(self.cv, task)
         for rows in (rows for fold in folds for rows in fold):
             if task.weights is not None and not task.weights[rows].any():
                 raise BadInput("sample_weight", "all weights of a part of a fold are zero: give another cv")
@@ -63,7 +61,7 @@ class CrossValidated(DCBase):
         self._keep(done, self._at(r, lams[self.index_]))
         if context is not None:
             context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: self._attributes(done.x))
-        return say.complaint(task, done, budget)
+        return End(say.complaint(task, done, budget), False)
 
     @staticmethod
     def _at(r: Regularizer, lam: float) -> Regularizer:
@@ -82,9 +80,28 @@ class CrossValidated(DCBase):
         return self.path_.plot_path(ax, getattr(self, "feature_names_in_", None))
 
 
+def splits(cv: Any, task: Task) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The folds of `cv`: the rows to fit and the rows that are left out."""
+    from sklearn.model_selection import check_cv  # a tenth of the time to a first model
+
+    codes = task.labels if task.loss.labels != "real" else None
+    expected = f"a number of folds, or pairs (rows to fit, rows to leave out) of {task.n} rows"
+    try:
+        found = list(check_cv(cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes))
+    except (TypeError, ValueError) as why:
+        more = "for folds of groups of rows: cv=list(GroupKFold(5).split(X, y, groups))"
+        raise BadSettings("cv", cv, f"{expected} ({why}); {more}") from None
+    require(bool(found), "cv", cv, "at least one split")
+    for fold in found:
+        if not isinstance(fold, tuple | list) or len(fold) != 2 or any(np.ndim(rows) != 1 for rows in fold):
+            raise BadSettings("cv", cv, f"{expected}; one of its splits is {fold!r}")
+    return [(_numbers(train, task.n), _numbers(test, task.n)) for train, test in found]
+
+
 def _numbers(rows: Any, n: int) -> NDArray[np.int64]:
     """Those of the rows of a part of a fold, which may be a mask"""
     given = np.asarray(rows)
+    require(given.size > 0, "cv", rows, "splits whose two parts have rows")
     try:
         given = given if given.dtype == np.bool_ else given.astype(np.int64, casting="same_kind")
         return np.asarray(np.arange(n)[given])

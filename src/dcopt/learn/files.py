@@ -23,6 +23,8 @@ from .regressor import DCRegressor
 
 ESTIMATORS: dict[str, Any] = {"DCClassifier": DCClassifier, "DCRegressor": DCRegressor}
 _NOT_KEPT = ("loss", "penalty", "callbacks")  # the first two have places of their own, functions are code
+_FEATURES = ("groups", "unpenalized")  # settings that may be as long as x
+_ONE_KIND: tuple[Any, ...] = ((bool, np.bool_), (int, np.integer), str)
 _INTEGERS = ("t", "gradients", "paper", "nnz")
 _KINDS = "expected a fitted DCClassifier, DCRegressor, DCClassifierCV or DCRegressorCV"
 _ADVICE = (
@@ -57,9 +59,10 @@ def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str,
     params = model.get_params(deep=False) | ({"lam": model.lam_} if hasattr(model, "cv") else {})
     known = ESTIMATORS[kind]().get_params(deep=False)
     arrays: dict[str, Any] = {}
+    kept = {k: v for k, v in params.items() if k in known and k not in _NOT_KEPT}
     header = {
         "estimator": kind,
-        "params": {k: _down(k, v) for k, v in params.items() if k in known and k not in _NOT_KEPT},
+        "params": {k: _down(k, v) for k, v in kept.items() if not _as_arrays(k, v, arrays)},
         "loss": describe("loss", as_loss(model.loss), arrays),
         "penalty": describe("regularizer", as_regularizer(model.penalty), arrays),
         "fitted": {
@@ -97,7 +100,7 @@ def load_estimator(path: str | os.PathLike[str]) -> Any:
 
 
 def _restored(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
-    fitted, params = header["fitted"], {k: _up(k, v) for k, v in header["params"].items()}
+    fitted, params = header["fitted"], {k: _up(k, v) for k, v in header["params"].items()} | _from_arrays(arrays)
     params["loss"] = rebuild(header["loss"], "loss", arrays)
     params["penalty"] = rebuild(header["penalty"], "regularizer", arrays)
     model = ESTIMATORS[header["estimator"]](**params)
@@ -135,6 +138,37 @@ def _width(model: Any, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
 
 def _type(name: str) -> Any:
     return np.int64 if name in _INTEGERS else np.float64
+
+
+def _as_arrays(name: str, value: Any, arrays: dict[str, Any]) -> bool:
+    """Whether the value is a list of features (names, numbers or a mask) or of groups of them: kept as arrays.
+
+    A header holds 1 MiB: less than a mask over 200 000 features takes there.
+    """
+    if name not in _FEATURES or not isinstance(value, list | tuple | np.ndarray) or not len(value):
+        return False
+    groups = all(isinstance(one, list | tuple | np.ndarray) for one in value)
+    flat = [one for group in value for one in group] if groups else list(value)
+    kind = next((one for one in _ONE_KIND if all(isinstance(v, one) for v in flat)), None)
+    if kind is None:
+        return False  # names beside numbers
+    arrays[f"params.{name}"] = [str(v) for v in flat] if kind is str else np.asarray(flat)
+    if groups:
+        arrays[f"params.{name}.sizes"] = np.array([len(group) for group in value], np.int64)
+    return True
+
+
+def _from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """What `_as_arrays` kept."""
+    found: dict[str, Any] = {}
+    for name in _FEATURES:
+        if f"params.{name}" in arrays:
+            flat = arrays[f"params.{name}"].tolist()
+            sizes = arrays.get(f"params.{name}.sizes")
+            if sizes is not None:
+                flat = [flat[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
+            found[name] = flat
+    return found
 
 
 def _down(name: str, value: Any) -> Any:

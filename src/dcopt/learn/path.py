@@ -14,7 +14,6 @@ from ..data import check
 from ..errors import BadSettings, pick, require_count, require_number
 from ..losses import Squared
 from ..regularizers import Regularizer
-from ..status import Status
 from .choice import choices
 from .null import lam_max, null_model
 from .penalties import with_lam
@@ -85,7 +84,7 @@ def follow(
     least = -1.0 if whole or task.loss.labels == "real" else (1.0 - SEPARATED) * task.mean_loss(x0)
     for lam in lams:
         done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
-        if done.result.status is Status.INTERRUPTED and not budget.callbacks:
+        if done.ctrl_c:
             raise KeyboardInterrupt  # Ctrl-C ends the path, not one of its points
         out.append(done)
         x = done.x

@@ -145,6 +145,7 @@ class Done(NamedTuple):
     result: Result
     choice: Choice
     seen: Progress
+    ctrl_c: bool = False  # the user ended it, and no callback did
 
 
 def begin(budget: Budget, way: Choice) -> dict[str, Any]:
@@ -164,6 +165,7 @@ def run(
     `one` runs a single way with its share of the budget; by default that is `solve`.
     """
     size = task.scale(r, budget.measure)
+    callbacks = [_Noted(callback) for callback in budget.callbacks]
     for i in range(at.way, len(ways)):
         way, last = ways[i], i + 1 == len(ways)
         P = task.problem(r, way.decomposition)
@@ -174,7 +176,7 @@ def run(
             "scale": size,
             "passes": max(0.0, budget.passes - at.passes) * (1.0 if last else _SHARE),
             "seconds": None if budget.seconds is None else max(0.0, budget.seconds - at.seconds),
-            "callbacks": list(budget.callbacks),
+            "callbacks": callbacks,
         }
         if one is None:
             result = solve(P, way.method, x0=at.x0, trace=5.0, **begin(budget, way), **share)
@@ -185,4 +187,16 @@ def run(
             break
     if result.error is not None:
         raise result.error  # of a callback: its author wants to see it
-    return Done(result.x, result, way, at)
+    ctrl_c = result.status is Status.INTERRUPTED and not any(callback.ended for callback in callbacks)
+    return Done(result.x, result, way, at, ctrl_c)
+
+
+class _Noted:
+    """A callback, and whether it has asked for the end of the run."""
+
+    def __init__(self, callback: Callable[[State], Any]) -> None:
+        self.callback, self.ended = callback, False
+
+    def __call__(self, state: State) -> bool:
+        self.ended = bool(self.callback(state))
+        return self.ended
