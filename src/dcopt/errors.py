@@ -37,6 +37,10 @@ def _again(kind: type[DcoptError], args: tuple[Any, ...], fields: dict[str, Any]
     return error
 
 
+class ColumnScaleWarning(UserWarning):
+    """Columns differ so much in scale that a penalty on their coefficients decides by their units."""
+
+
 class BadInput(DcoptError, ValueError):
     """Data that cannot be used: names the argument, and the row and column where there is one."""
 

@@ -14,6 +14,7 @@ class Status(Enum):
     TIME = "the seconds were used up"
     STALLED = "no progress is measurable above rounding or noise"
     OUT_OF_DATA = "the stream ended"
+    WAITING = "the stream may go on: the next samples are learned from as they come"
     INTERRUPTED = "stopped from outside: Ctrl-C, a signal or an observer"
     SUBPROBLEM = "the convex program was not solved to its tolerance; x is the last good point"
     DIVERGED = "a number was not finite or F rose past its bound; x is the last finite point"

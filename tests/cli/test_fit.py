@@ -13,7 +13,6 @@ import pytest
 from cli.shell import Here, command, environ
 
 import dcopt
-from dcopt.cli.scaling import scaling_of
 from dcopt.cli.tables import Columns, read
 from dcopt.learn.files import load_estimator, save_estimator
 from dcopt.learn.steps import Fit
@@ -75,18 +74,6 @@ def test_from_a_table_to_predictions(tmp_path: Path, here: Here) -> None:
     assert said["what"] == "model: DCClassifier" and said["status"] == "CONVERGED" and said["classes"] == ["no", "yes"]
     assert here.run("predict", str(model), str(test), "--out", str(tmp_path / "p.csv"))[0] == 0
     assert here.run("predict", str(model), str(test), "--out", str(tmp_path / "p.csv"))[0] == 1
-
-
-def test_the_scaling_is_folded_back() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 4)) * [1.0, 50.0, 0.1, 0.0] + [3.0, 1.0, 0.0, 2.0]
-    for intercept in (True, False):
-        scaling = scaling_of(X, intercept)
-        for shape in ((4 + intercept,), (4 + intercept, 3)):
-            x = rng.normal(size=shape)
-            y, b = scaling.fold(x), intercept
-            was, now = scaling.of(X) @ x[:4] + (x[4] if b else 0.0), X @ y[:4] + (y[4] if b else 0.0)
-            np.testing.assert_allclose(now, was, atol=1e-9)
 
 
 def test_regression_and_ebic_and_json(tmp_path: Path, here: Here) -> None:

@@ -154,6 +154,7 @@ def test_criteria_do_not_see_the_scale_of_class_weights():
 # ---- groups and bounds
 
 
+@pytest.mark.filterwarnings("ignore::dcopt.ColumnScaleWarning")
 @pytest.mark.parametrize("scale", [1.0, 1e3])
 def test_groups_of_features_converge(scale):
     """Correlated columns, some a thousand times as large: the same F as an interior-point method."""

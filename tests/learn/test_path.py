@@ -61,7 +61,7 @@ def test_a_score_instead_of_the_loss():
     X, y = two_classes()
     model = dcopt.DCClassifierCV(penalty="l1", n_lams=5, cv=3, scoring="accuracy").fit(X, y)
     assert np.all(model.cv_loss_ <= 0) and np.all(model.cv_loss_ >= -1)
-    assert model.get_params()["penalty__lam"] == 0.1 and not hasattr(model, "partial_fit")
+    assert model.get_params()["penalty__lam"] is None and not hasattr(model, "partial_fit")
 
 
 def test_figures():

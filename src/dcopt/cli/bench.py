@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 
 from ..errors import BadFile, BadInput, BadSettings, DcoptError, pick
 from ..learn import DCClassifier, DCRegressor
+from ..learn.standard import UNEVEN
 from ..learn.steps import Fit
 from ..losses import LOSSES, Loss
 from ..state import State
 from .journal import Asked
 from .plan import number, regularizer_with
 from .progress import EVERY
-from .scaling import Scaling, scaling_of
 from .tables import Data, read
 from .terminal import Terminal
-
-_UNEVEN = 100.0  # ratio of the largest standard deviation of a column to the least: one lam hardly serves both
 
 
 class Bench(NamedTuple):
@@ -32,7 +30,6 @@ class Bench(NamedTuple):
 
     data: Data
     fit: Fit
-    scaling: Scaling | None
     loss: str
     model: Any
     test: Data | None
@@ -40,7 +37,8 @@ class Bench(NamedTuple):
     @property
     def deviations(self) -> NDArray[np.float64]:
         """Of the columns as they came."""
-        return scaling_of(self.data.X, True).scale
+        assert self.fit.task.columns is not None
+        return self.fit.task.columns.deviation
 
     def name(self, j: int) -> str:
         """Of a feature; without names its number, from 1 on as in a LIBSVM file."""
@@ -64,30 +62,25 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
         raise BadSettings("set", "lam", "--lam, which is a number or auto")
     fixed = None if asked.lam == "auto" else number("lam", asked.lam, "--lam 0.01")
     model = (DCRegressor if real else DCClassifier)(
-        loss=loss, penalty=penalty, lam=fixed, fit_intercept=asked.intercept, solver=asked.solver, tol=asked.tol,
-        max_passes=asked.max_passes, max_seconds=asked.max_seconds, random_state=asked.seed,
-        callbacks=[Beat(terminal, data.X.shape[0])],
+        loss=loss, penalty=penalty, lam=fixed, fit_intercept=asked.intercept, standardize=asked.standardize,
+        solver=asked.solver, tol=asked.tol, max_passes=asked.max_passes, max_seconds=asked.max_seconds,
+        random_state=asked.seed, callbacks=[Beat(terminal, data.X.shape[0])],
     )  # fmt: skip
     y = data.y.astype(np.float64) if real else data.y
     with refusing():
-        scaling = scaling_of(data.X, asked.intercept) if asked.standardize else None
-        fit = Fit(model, data.X if scaling is None else scaling.of(data.X), y)
+        fit = Fit(model, data.X, y)
+    if data.names is not None:
+        model.feature_names_in_ = np.array(data.names, object)
     test = None if asked.test is None else _test(asked.test, asked, data, real, terminal.note)
     if not real and fit.task.loss.labels == "class":
         name = "softmax"
-    bench = Bench(data._replace(y=y), fit, scaling, name, model, test)
+    bench = Bench(data._replace(y=y), fit, name, model, test)
     terminal.note(_opening(asked, bench))
-    if scaling is None and (factor := _uneven(data.X)) > _UNEVEN:
-        said = f"columns differ in scale by a factor of {factor:.1e}, and lam depends on their units"
+    columns = fit.task.columns
+    if not asked.standardize and columns is not None and columns.ratio > UNEVEN:
+        said = f"columns differ in scale by a factor of {columns.ratio:.1e}, and lam depends on their units"
         terminal.note(f"{said}: --standardize fits columns of standard deviation 1")
     return bench
-
-
-def _uneven(X: Any) -> float:
-    """The ratio of the largest standard deviation of a column to the least, of those that are not constant."""
-    deviations = scaling_of(X, True).spread
-    deviations = deviations[deviations > 0.0]
-    return float(deviations.max() / deviations.min()) if deviations.size else 1.0
 
 
 def _test(path: str, asked: Asked, data: Data, real: bool, note: Callable[[str], None]) -> Data:

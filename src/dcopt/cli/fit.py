@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import BadModel
 from ..learn.penalties import with_lam
 from ..learn.task import Done, Progress
@@ -86,10 +84,7 @@ def _fit(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on
     with _told_how_to_go_on(terminal, journal):
         done = _run(terminal, asked, journal, bench, go_on)
     journal.end(done.result.status.name)
-    x = np.asarray(done.x, np.float64)
-    model = bench.fit.keep(done, x if bench.scaling is None else bench.scaling.fold(x))
-    if bench.data.names is not None:
-        model.feature_names_in_ = np.array(bench.data.names, object)
+    bench.fit.keep(done)
     tell(terminal, asked, journal, bench, done)
     if done.result.status is not Status.CONVERGED:
         raise NotConverged(f"{done.result.status.name}, {done.result.certificate}")

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import BadModel
 from ..experiments.fit_report import Along
-from ..learn.steps import CRITERIA, FOLD_RULES, Tuning
 from ..learn.task import Progress
+from ..learn.tuning import CRITERIA, FOLD_RULES, Tuning
 from ..store import load_model, save_model
 from ..store.restored import guarded
 from ..watch import Record

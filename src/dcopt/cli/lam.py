@@ -9,13 +9,12 @@ import numpy as np
 
 from ..errors import pick, require_count
 from ..experiments.fit_report import MOST_LINES, Along
-from ..learn.steps import CRITERIA, FOLD_RULES, Tuning
+from ..learn.tuning import FOLD_RULES, RULES, Tuning
 from .bench import Bench, refusing
 from .journal import Asked, Journal
 from .progress import Bar, Lines, Quiet
 from .terminal import Terminal
 
-RULES = (*FOLD_RULES, *CRITERIA)
 _RATIO = 0.01  # of the last λ to the first
 
 
@@ -77,7 +76,7 @@ def _along(bench: Bench, tuning: Tuning, rule: str) -> Along:
         middle, what = getattr(path, rule), rule.upper()
         error = np.zeros_like(middle)
     coefs = path.coefs.reshape(len(path.lams), -1, path.coefs.shape[-1])  # λ, classes, features
-    effects = coefs * (bench.deviations if bench.scaling is None else bench.deviations / bench.scaling.scale)
+    effects = coefs * bench.deviations
     effect = np.abs(effects[tuning.index]).max(axis=0)
     first = np.argsort(-effect, kind="stable")[: min(MOST_LINES, int((effect > 0).sum()))]
     one = coefs.shape[1] == 1

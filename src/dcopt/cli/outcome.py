@@ -40,9 +40,9 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, done:
         "data": asked.data, "rows": data.X.shape[0], "target": asked.target, "lam_by": how, "loss": bench.loss,
         "standardized": asked.standardize, **scores.plain,
     } | data.reading  # fmt: skip
-    certificate, units = str(model.certificate_), "; of the standardised columns" if asked.standardize else ""
+    certificate = str(model.certificate_)
     lines = [f"lam = {model.lam_:.6g} ({how})"] if model.lam_ is not None else []
-    lines += [f"{model.status_}: {certificate.split('; ' + model.status_)[0]}{units}"]
+    lines += [f"{model.status_}: {certificate.split('; ' + model.status_)[0]}"]
     lines += [f"features: {len(chosen)} of {data.X.shape[1]}"]
     verdict = scores.verdict() if chosen else f"the model has no features: it predicts {scores.without}"
     said = [*scores.lines(), *([verdict] if verdict else [])]

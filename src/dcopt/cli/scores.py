@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..learn.steps import Tuning
+from ..learn.tuning import Tuning
 from ..losses import Squared
 from .tables import Data
 

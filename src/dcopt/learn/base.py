@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,35 +13,41 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..data import check
+from ..data.csr import CsrRows
 from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
 from ..job import are_observers
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
-from ..state import Certificate
-from ..subproblems.parts import entries
+from ..subproblems.parts import entries, homogeneous
 from ..watch import Trace
 from . import say
-from .callbacks import CallbackSupportMixin, EveryPass, Lines, Patience, scikit_learn_tasks, with_callbacks
+from .callbacks import (
+    CallbackSupportMixin,
+    EveryPass,
+    Lines,
+    PathLines,
+    Patience,
+    say_end,
+    scikit_learn_tasks,
+    with_callbacks,
+)
 from .choice import choices
 from .door import examine
+from .ending import End, early, notes_of, nothing_half_done, uneven_columns
 from .null import lam_max, null_model
 from .parts import WithParts
-from .path import PathResult, follow_path
-from .penalties import penalty_of, with_lam
+from .path import PathResult, follow, grid, summary
+from .penalties import chosen_lam, penalty_of, with_lam
+from .standard import columns_of, scaling_of
+from .table import Described
 from .task import Budget, Done, Progress, Task, run
+from .tuning import Pace
 
 FLOATS = (np.float64, np.float32)
 
 
-class End(NamedTuple):
-    """What a fit that has set its attributes still has to say."""
-
-    warning: str | None
-    ctrl_c: bool
-
-
-class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
+class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
     # ---- what a classifier and a regressor do differently
@@ -72,7 +76,7 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
             end = self._fit(X, y, sample_weight)
         if end.ctrl_c:
             raise KeyboardInterrupt
-        say.warn(end.warning)
+        say.warn(end.warning, end.hint)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
@@ -80,20 +84,26 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         r, x0 = self._start(task)
         last = getattr(self, "x_", None)
         if self.warm_start and last is not None and last.shape == x0.shape:
-            x0 = last.astype(x0.dtype)
+            x0 = task.scaled(last.astype(x0.dtype))
         ways = choices(self.solver, task.n, task.shape, task.loss, r, bool(self.search))
         if self.search and r.L2 != 0.0 and entries(r, np.zeros(task.shape)) is None:
             expected = f"False: the penalty ({type(r).__name__}) is no sum over single coefficients"
             raise BadSettings("search", True, expected)
         context = self._open_tasks(X, y)
+        whole = task
         budget, patience, task = self._budget(task, x0, context)
+        if self.verbose:
+            lines = Lines(lambda: task.problem(r, ways[0].decomposition), self.measure, int(self.verbose))
+            budget = budget._replace(callbacks=[*budget.callbacks, EveryPass(task.n, lines)])
         done = run(task, r, Progress(x0), ways, budget)
         if patience is not None and patience.over:
-            done = _early(done, task, r, patience, budget)
-        self._keep(done, r)
+            done = early(done, task, r, patience, budget)
+        self._keep(done, r, whole, budget)
         if context is not None:
-            context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: self._attributes(done.x))
-        return End(None if patience is not None and patience.over else say.complaint(task, done, budget), done.ctrl_c)
+            attributes = self._attributes(task.in_units(done.x))
+            context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: attributes)
+        warning = None if patience is not None and patience.over else say.complaint(whole, done, budget)
+        return End(warning, uneven_columns(self, whole, r), done.ctrl_c)
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,
@@ -104,9 +114,14 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
 
         me = clone(self)
         task = me._task(X, y, sample_weight)
-        r, x0 = me._penalty(task), None
+        r = me._penalty(task)
         budget = me._budget(task, None, None)[0]
-        return follow_path(task, r, x0, me.solver, budget, n_lams, ratio, lams, ebic_gamma, me._attributes)
+        require_number("ebic_gamma", ebic_gamma, 0.0)
+        x0 = null_model(task.problem(r))
+        values = grid(task, r, x0, n_lams, ratio, lams)
+        pace = Pace(0, len(values), PathLines(int(me.verbose))) if me.verbose else None
+        runs = follow(task, r, x0, me.solver, budget, values, lams is not None, None if pace is None else partial(pace, 0))
+        return summary(task, runs, values, ebic_gamma, me._attributes, getattr(me, "feature_names_in_", None))
 
     # ---- its steps
 
@@ -125,22 +140,26 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
                 raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
         rows, counts = check.as_rows(X), weights
         labels, weights, loss, width = self._targets(y, weights, rows.dtype)
-        return Task(rows, labels, weights, loss, width, bool(self.fit_intercept), counts)
+        columns, intercept = columns_of(rows, weights), bool(self.fit_intercept)
+        scaling = scaling_of(columns, isinstance(rows, CsrRows), intercept) if self.standardize else None
+        own = rows if scaling is None else scaling.of(rows)
+        return Task(own, labels, weights, loss, width, intercept, counts, columns, rows, scaling)
 
     def _penalty(self, task: Task) -> Regularizer:
+        require(isinstance(self.standardize, bool | np.bool_), "standardize", self.standardize, "True or False")
         names = getattr(self, "feature_names_in_", None)
-        return penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, (*task.width, 2)[0])
+        r = penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, (*task.width, 2)[0])
+        if self.standardize and not hasattr(r, "lam") and not homogeneous(r):
+            expected = f"False: {type(r).__name__} limits coefficients in the units of the data"
+            raise BadSettings("standardize", True, expected)
+        return r
 
     def _start(self, task: Task) -> tuple[Regularizer, NDArray[Any]]:
         """The penalty with its λ, and the model without features."""
-        r = self._penalty(task)
-        pick("lam_scale", self.lam_scale, ("absolute", "max"))
-        if self.lam is not None:
-            require_number("lam", self.lam, 0.0)
-            r = with_lam(r, float(self.lam))
+        r, share = chosen_lam(self._penalty(task), self.penalty, self.lam, self.lam_scale)
         P = task.problem(r)
         x0 = null_model(P)
-        if self.lam_scale == "max":
+        if share:
             r = with_lam(r, r.lam * lam_max(P, x0))  # type: ignore[attr-defined]  # else refused by lam_max
         return r, x0
 
@@ -174,10 +193,13 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
             patience = Patience(task.take(np.sort(aside)), int(self.patience), x0)
             task = task.take(np.sort(keep))
             callbacks.append(EveryPass(task.n, patience))
-        if self.verbose:
-            callbacks.append(EveryPass(task.n, Lines(int(self.verbose))))
         if context is not None and getattr(self, "_skl_callbacks", None):
-            callbacks.append(EveryPass(task.n, scikit_learn_tasks(self, context, self._attributes)))
+            shown = task
+
+            def attributes(x: NDArray[Any]) -> dict[str, Any]:
+                return self._attributes(shown.in_units(x))
+
+            callbacks.append(EveryPass(task.n, scikit_learn_tasks(self, context, attributes)))
         passes, seconds = float(self.max_passes), self.max_seconds
         search = bool(self.search) and x0 is not None  # a path stays near the solution before
         return Budget(float(self.tol), self.measure, passes, seconds, seed, callbacks, search), patience, task
@@ -188,19 +210,21 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         context = self._init_callback_context(max_subtasks=None)
         return context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
-    def _keep(self, done: Done, r: Regularizer) -> None:
+    def _keep(self, done: Done, r: Regularizer, task: Task, budget: Budget) -> None:
         """The attributes of a fitted estimator."""
-        for name, value in self._attributes(done.x).items():
+        for name, value in self._attributes(task.in_units(done.x)).items():
             setattr(self, name, value)
         self.lam_ = getattr(r, "lam", None)
+        self.scale_ = None if task.columns is None else task.columns.deviation
         self.n_iter_, self.status_ = done.seen.steps, done.result.status.name
-        self.certificate_, self.solver_ = say.sentence(done), done.choice
+        self.certificate_, self.solver_ = say.certified(task, done, budget), done.choice
         self.trace_ = Trace(done.result.trace.measure, list(done.seen.records))
         self.objective_ = done.result.certificate.F
+        self.notes_ = notes_of(self, task, r)
         for name in ("stream_", "drift_"):
             self.__dict__.pop(name, None)  # a stream before it is over
         if self.verbose:
-            Lines(1).end(self.certificate_)
+            say_end(self.certificate_)
 
     # ---- predictions
 
@@ -215,29 +239,3 @@ class DCBase(WithParts, CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _early(done: Done, task: Task, r: Regularizer, patience: Patience, budget: Budget) -> Done:
-    """The best point on the rows set aside, with a certificate of its own."""
-    P = task.problem(r, done.choice.decomposition)
-    at = P.examine(np.asarray(patience.x, np.float64))
-    value, nnz = MEASURES[budget.measure](P, at), int(np.count_nonzero(patience.x))
-    size, t = task.scale(r, budget.measure), done.seen.steps - patience.waited
-    tol, kind = budget.tol * size, P.r.certifies
-    certificate = Certificate(budget.measure, value, tol, "full", t, at.F, nnz, scale=size, kind=kind)
-    said = f"early stopping, {patience.waited} passes without a lower loss on {patience.aside.n} rows set aside"
-    result = replace(done.result, x=patience.x, certificate=certificate, message=said)
-    return done._replace(x=patience.x, result=result)
-
-
-@contextmanager
-def nothing_half_done(estimator: Any) -> Iterator[None]:
-    """An error leaves the estimator as it was: fitted as before, or not fitted."""
-    before = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
-    try:
-        yield
-    except BaseException:
-        for name in [name for name in vars(estimator) if name.endswith("_") and not name.endswith("__")]:
-            delattr(estimator, name)
-        vars(estimator).update(before)
-        raise

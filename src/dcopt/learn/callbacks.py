@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measures import MEASURES
+from ..problem import Problem
 from ..state import State
 from .task import Task
+from .tuning import Step
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -21,6 +25,9 @@ except ImportError:  # scikit-learn < 1.9
 
     def with_callbacks(method: Any) -> Any:
         return method
+
+
+_EVERY = 1.0  # seconds between two lines of a path
 
 
 class EveryPass:
@@ -61,18 +68,41 @@ class Patience:
 
 
 class Lines:
-    """A line at passes 1, 2, 4, … (verbose=1), or at every pass (verbose=2)."""
+    """A line at passes 1, 2, 4, … (verbose=1), or at every pass (verbose=2). Each costs a look at all rows."""
 
-    def __init__(self, verbose: int) -> None:
-        self.verbose, self.next = verbose, 1.0
+    def __init__(self, problem: Callable[[], Problem], measure: str, verbose: int) -> None:
+        self.problem, self.measure, self.verbose, self.next = problem, measure, verbose, 1.0
 
     def __call__(self, state: State, passes: float) -> None:
         if passes >= self.next or self.verbose > 1:
             self.next = max(self.next, 2.0 ** np.floor(np.log2(passes) + 1.0)) if passes >= 1.0 else 1.0
-            print(f"[dcopt] pass {passes:8.1f}  step {state.t:6d}  non-zeros {np.count_nonzero(state.x)}")
+            P, x = self.problem(), np.asarray(state.x, np.float64)
+            point = P.examine(x)
+            value = MEASURES[self.measure](P, point)
+            print(
+                f"[dcopt] pass {passes:8.1f}  step {state.t:6d}  F {point.F:.6g}  {self.measure} {value:.3g}  "
+                f"non-zeros {np.count_nonzero(x)}"
+            )
 
-    def end(self, text: str) -> None:
-        print(f"[dcopt] {text}")
+
+class PathLines:
+    """A line for a λ of a path or of a fold: at most one in a second and the last (verbose=1), or each (verbose=2)."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose, self.said = verbose, time.monotonic()
+
+    def __call__(self, step: Step) -> None:
+        if self.verbose < 2 and step.at < step.of and time.monotonic() - self.said < _EVERY:
+            return
+        self.said = time.monotonic()
+        where = f"fold {step.part}/{step.parts}" if step.part else "all rows"
+        left = "" if step.left is None else f"  {step.left:.0f} s left"
+        print(f"[dcopt] {where}  λ {step.at}/{step.of} = {step.lam:.4g}  F {step.F:.6g}  non-zeros {step.nnz}{left}")
+
+
+def say_end(text: object) -> None:
+    """The last line of a fit."""
+    print(f"[dcopt] {text}")
 
 
 def scikit_learn_tasks(estimator: Any, context: Any, attributes: Callable[[Any], dict[str, Any]]) -> Any:

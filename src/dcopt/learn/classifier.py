@@ -14,15 +14,15 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from ..data import check
 from ..errors import BadInput, BadSettings
 from ..losses import Logistic, Loss, Softmax, SquaredSigmoid
-from ..losses import loss as as_loss
 from ..losses.base import expit
 from .base import DCBase
 from .online import Online
+from .parts import part_of
 
 
 def _has_probabilities(me: Any) -> bool:
     """The logistic losses, and the squared sigmoid, which is the Brier score of σ(z)."""
-    return isinstance(as_loss(me.loss), Logistic | Softmax | SquaredSigmoid)
+    return isinstance(part_of("loss", me.loss), Logistic | Softmax | SquaredSigmoid)
 
 
 class Classifies(ClassifierMixin, DCBase):
@@ -52,7 +52,7 @@ class Classifies(ClassifierMixin, DCBase):
 
     def _loss(self, c: int, y: Any = None) -> Loss:
         """The loss for c classes: the logistic one becomes softmax for more than two."""
-        loss = as_loss(self.loss)
+        loss: Loss = part_of("loss", self.loss)
         if loss.labels == "real":
             raise BadSettings("loss", self.loss, "one for classes; this one is for DCRegressor")
         if c > 2 and isinstance(loss, Logistic):
@@ -127,7 +127,7 @@ class Classifies(ClassifierMixin, DCBase):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            tags.classifier_tags.multi_class = isinstance(as_loss(self.loss), Logistic | Softmax)
+            tags.classifier_tags.multi_class = isinstance(part_of("loss", self.loss), Logistic | Softmax)
         except (ValueError, TypeError):  # a loss that fit will refuse
             pass
         return tags
@@ -138,14 +138,18 @@ class DCClassifier(Online, Classifies):
 
     Parameters
     ----------
-    loss, penalty : a registered name or an instance; their settings are reached as `penalty__gamma`, `loss__width`.
-        "logistic" becomes softmax for more than two classes, with a penalty over whole features (groups="rows")
-    lam : λ; None: the penalty's own
-    lam_scale : "absolute", or "max": lam is a share of lam_max, the least λ whose answer is the model without features
-    groups : lists of features (names or numbers) that enter together, features in none stand alone; "rows": each
-        feature for all classes together; "entries": each coefficient by itself
+    loss, penalty : a registered name, also with settings as in "scad(a=3)", or an instance; the settings are reached as
+        `penalty__gamma`, `loss__c`. "logistic" becomes softmax for more than two classes, with a penalty over whole
+        features (groups="rows")
+    lam : λ. None: an instance keeps its own; a penalty by name gets 5 % of lam_max, the least λ whose answer is the
+        model without features
+    lam_scale : "absolute", or "max": lam is a share of lam_max
+    groups : lists of features (names or numbers) that enter together, features in none stand alone; or one label for
+        each feature; "rows": each feature for all classes together; "entries": each coefficient by itself
     unpenalized : features (names, numbers or a mask) that are never penalised
     fit_intercept : an intercept that is not penalised
+    standardize : fit columns divided by their standard deviation (dense ones are centred, too); coefficients and
+        predictions are in the units of the data, λ, F and the certificate are those of the standardised columns
     class_weight : None, "balanced" or a dictionary
     solver : "auto" or the name of a method; the choice and its reason are in `solver_`
     search : in fit, leave critical points for lower ones, found by one coefficient more or less at a time; for
@@ -158,13 +162,14 @@ class DCClassifier(Online, Classifies):
     holdout : for partial_fit: so many samples are taken first and kept for the certificate; large batches are as large
     callbacks : functions of a State, called after every step; a true return value ends the fit. scikit-learn's own
         callbacks are set with `set_callbacks` (scikit-learn 1.9)
-    verbose : 1 prints a line at passes 1, 2, 4, …; 2 at every pass
+    verbose : 1 prints a line at passes 1, 2, 4, …, of a path at most one in a second; 2 at every pass and for every λ
     random_state : seed of the draws, an int or a RandomState
 
     Attributes
     ----------
-    coef_ (1 or c, d), intercept_ (1 or c,), classes_, lam_, objective_, n_iter_ (steps), status_ (the name of a
-    dcopt.Status), certificate_ (one sentence), trace_, solver_, n_features_in_, feature_names_in_; of a stream drift_
+    coef_ (1 or c, d), intercept_ (1 or c,), classes_, lam_, scale_ (deviations of the columns), objective_, n_iter_
+    (steps), status_ (the name of a dcopt.Status), certificate_ (value, measure, tol; as a string one sentence), notes_,
+    trace_, solver_, n_features_in_, feature_names_in_; of a stream drift_
 
     Examples
     --------
@@ -186,6 +191,7 @@ class DCClassifier(Online, Classifies):
         groups: Any = None,
         unpenalized: Any = None,
         fit_intercept: bool = True,
+        standardize: bool = False,
         class_weight: Any = None,
         solver: str = "auto",
         search: bool = False,
@@ -202,7 +208,8 @@ class DCClassifier(Online, Classifies):
         random_state: Any = None,
     ) -> None:
         self.loss, self.penalty, self.lam, self.lam_scale = loss, penalty, lam, lam_scale
-        self.groups, self.unpenalized, self.fit_intercept = groups, unpenalized, fit_intercept
+        self.groups, self.unpenalized = groups, unpenalized
+        self.fit_intercept, self.standardize = fit_intercept, standardize
         self.class_weight, self.solver, self.search = class_weight, solver, search
         self.tol, self.measure = tol, measure
         self.max_passes, self.max_seconds, self.warm_start = max_passes, max_seconds, warm_start

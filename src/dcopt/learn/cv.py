@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput, BadSettings, pick, require
 from ..regularizers import Regularizer
 from . import say
-from .base import DCBase, End
+from .base import DCBase
+from .callbacks import PathLines
 from .classifier import Classifies
+from .ending import End, uneven_columns
 from .null import null_model
-from .path import follow, grid, summary
+from .path import grid
+from .penalties import with_lam
 from .regressor import Regresses
 from .task import Budget, Task
+from .tuning import CRITERIA, RULES, FoldEnd, Pace, Tuning, fold, score_name, splits
 
 
 class CrossValidated(DCBase):
@@ -30,113 +37,95 @@ class CrossValidated(DCBase):
     validation_fraction = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
-        pick("rule", self.rule, ("best", "1se"))
+        pick("rule", self.rule, RULES)
         jobs = self.n_jobs
         good = jobs is None or (isinstance(jobs, int | np.integer) and jobs != 0 and not isinstance(jobs, bool))
         require(good, "n_jobs", jobs, "None or a whole number that is not 0; -1 uses all processors")
         task = self._task(X, y, sample_weight)
         r = self._penalty(task)
         x0 = null_model(task.problem(r))
-        lams = grid(task, r, x0, self.n_lams, self.ratio, self.lams)
+        tuning = Tuning(grid(task, r, x0, self.n_lams, self.ratio, self.lams))
         context = self._open_tasks(X, y)
         budget = self._budget(task, None, context)[0]
-        folds = splits(self.cv, task)
-        for rows in (rows for fold in folds for rows in fold):
+        folds = [] if self.rule in CRITERIA else splits(self.cv, task)
+        for rows in (rows for pair in folds for rows in pair):
             if task.weights is not None and not task.weights[rows].any():
                 raise BadInput("sample_weight", "all weights of a part of a fold are zero: give another cv")
-        runs = follow(task, r, x0, self.solver, budget, lams, self.lams is not None)
-        lams = lams[: len(runs)]
-        losses = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_fold)(self, task, r, lams, budget, train, test) for train, test in folds
+        pace = Pace(len(folds), len(tuning.lams), PathLines(int(self.verbose))) if self.verbose else None
+        seen = None if pace is None else partial(pace, 0)
+        runs = tuning.follow(self, task, r, x0, budget, self.lams is not None, seen)
+        if pace is not None:
+            pace.begin_folds()
+        ends = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_fold)(
+                self, task, r, tuning.lams, budget, train, test, None if pace is None else partial(pace, k + 1)
+            )
+            for k, (train, test) in enumerate(folds)
         )
-        bad = np.argwhere(np.isnan(losses))
-        if bad.size:
-            fold, at = bad[0]
-            expected = f"scores that are numbers: fold {fold} gave NaN at lam = {lams[at]:.6g}"
-            raise BadSettings("scoring", self.scoring, expected)
-        self.lams_, self.cv_loss_ = lams, np.array(losses).T
-        self.path_ = summary(task, runs, lams, 1.0, self._attributes)
-        self.index_ = chosen(self.cv_loss_, self.rule)
-        done = runs[self.index_]
-        self._keep(done, self._at(r, lams[self.index_]))
+        for k, end in enumerate(ends):
+            bad = np.flatnonzero(np.isnan(end.hits))
+            if bad.size and self.scoring is not None:
+                expected = f"scores that are numbers: fold {k} gave NaN at lam = {tuning.lams[bad[0]]:.6g}"
+                raise BadSettings("scoring", self.scoring, expected)
+            # with a score of the user's, it is what the rules look at
+            tuning.add(end if self.scoring is None else end._replace(losses=-end.hits))
+        self.index_ = tuning.choose(self.rule)
+        self.lams_, self.path_ = tuning.lams, tuning.along
+        shape = len(folds), len(tuning.lams)
+        self.cv_loss_ = np.array(tuning.losses).reshape(shape).T
+        self.cv_scores_, self.null_scores_ = tuning.scores.reshape(shape).T, tuning.null_scores
+        done, r = runs[self.index_], with_lam(r, tuning.lam)
+        self._keep(done, r, task, budget)
+        note = tuning.note(score_name(self._estimator_type_, self.scoring))
+        self.notes_ = (*self.notes_, *([] if note is None else [note]))
         if context is not None:
-            context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: self._attributes(done.x))
-        return End(say.complaint(task, done, budget), False)
-
-    @staticmethod
-    def _at(r: Regularizer, lam: float) -> Regularizer:
-        from .penalties import with_lam
-
-        return with_lam(r, float(lam))
+            attributes = self._attributes(task.in_units(done.x))
+            context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: attributes)
+        return End(say.complaint(task, done, budget), uneven_columns(self, task, r), False)
 
     def plot_cv(self, ax: Any = None) -> Any:
         """The mean loss over the folds and its standard error against λ; returns the axes. Needs dcopt[plot]."""
         from .plots import draw_cv
 
+        check_is_fitted(self)
         return draw_cv(self, ax)
 
     def plot_path(self, ax: Any = None) -> Any:
         """The coefficients against λ; returns the axes. Needs matplotlib (dcopt[plot])."""
-        return self.path_.plot_path(ax, getattr(self, "feature_names_in_", None))
-
-
-def splits(cv: Any, task: Task) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The folds of `cv`: the rows to fit and the rows that are left out."""
-    from sklearn.model_selection import check_cv  # a tenth of the time to a first model
-
-    codes = task.labels if task.loss.labels != "real" else None
-    expected = f"a number of folds, or pairs (rows to fit, rows to leave out) of {task.n} rows"
-    try:
-        found = list(check_cv(cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes))
-    except (TypeError, ValueError) as why:
-        more = "for folds of groups of rows: cv=list(GroupKFold(5).split(X, y, groups))"
-        raise BadSettings("cv", cv, f"{expected} ({why}); {more}") from None
-    require(bool(found), "cv", cv, "at least one split")
-    for fold in found:
-        if not isinstance(fold, tuple | list) or len(fold) != 2 or any(np.ndim(rows) != 1 for rows in fold):
-            raise BadSettings("cv", cv, f"{expected}; one of its splits is {fold!r}")
-    return [(_numbers(train, task.n), _numbers(test, task.n)) for train, test in found]
-
-
-def _numbers(rows: Any, n: int) -> NDArray[np.int64]:
-    """Those of the rows of a part of a fold, which may be a mask"""
-    given = np.asarray(rows)
-    require(given.size > 0, "cv", rows, "splits whose two parts have rows")
-    try:
-        given = given if given.dtype == np.bool_ else given.astype(np.int64, casting="same_kind")
-        return np.asarray(np.arange(n)[given])
-    except (IndexError, TypeError, ValueError) as why:
-        raise BadSettings("cv", "a split", f"splits into row numbers below {n}, or masks ({why})") from None
+        check_is_fitted(self)
+        return self.path_.plot_path(ax)
 
 
 def _fold(
-    me: Any, task: Task, r: Regularizer, lams: NDArray[Any], budget: Budget, train: NDArray[Any], test: NDArray[Any]
-) -> NDArray[np.float64]:
-    """The loss on the rows left out, for every λ."""
-    here, there = (task.take(rows) for rows in (train, test))
-    x0 = null_model(here.problem(r))
-    runs = follow(here, r, x0, me.solver, budget._replace(callbacks=()), lams)
+    me: Any, task: Task, r: Regularizer, lams: NDArray[Any], budget: Budget, train: NDArray[Any], test: NDArray[Any],
+    seen: Callable[[int, float, Any], Any] | None,
+) -> FoldEnd:  # fmt: skip
+    """A fold, with a score of scikit-learn's where there is one: larger is better."""
     if me.scoring is None:
-        return np.array([there.mean_loss(done.x) for done in runs])
+        return fold(task, r, me.solver, budget, lams, train, test, seen)
     from sklearn.metrics import get_scorer
 
     scorer = me.scoring if callable(me.scoring) else get_scorer(me.scoring)
-    return np.array([-_score(me, scorer, there, done.x) for done in runs])
+
+    def score(rows: NDArray[np.int64], x: NDArray[Any]) -> float:
+        return _score(me, scorer, task, rows, x)
+
+    return fold(task, r, me.solver, budget, lams, train, test, seen, score)
 
 
-def _score(me: Any, scorer: Any, there: Task, x: NDArray[Any]) -> float:
-    """A score of scikit-learn's, larger is better, by an estimator that has x as its solution."""
+def _score(me: Any, scorer: Any, task: Task, rows: NDArray[np.int64], x: NDArray[Any]) -> float:
+    """Of an estimator that has x as its solution, on some rows as they were given."""
+    assert task.given is not None
     model = clone(me)
-    model.n_features_in_ = there.d
-    rows: Any = there.rows
-    y = there.labels
+    model.n_features_in_ = task.d
+    y = task.labels[rows]
     if hasattr(me, "classes_"):
         model.classes_ = me.classes_
-        y = me.classes_[y if there.width else (y > 0).astype(np.int64)]
-    for name, value in model._attributes(x).items():
+        y = me.classes_[y if task.width else (y > 0).astype(np.int64)]
+    for name, value in model._attributes(task.in_units(x)).items():
         setattr(model, name, value)
-    weights = {} if there.counts is None else {"sample_weight": there.counts}
-    return float(scorer(model, _matrix(rows), y, **weights))
+    weights = {} if task.counts is None else {"sample_weight": task.counts[rows]}
+    return float(scorer(model, _matrix(task.given.take(rows)), y, **weights))
 
 
 def _matrix(rows: Any) -> Any:
@@ -147,23 +136,16 @@ def _matrix(rows: Any) -> Any:
     return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def chosen(losses: NDArray[np.float64], rule: str) -> int:
-    """The λ of the least mean loss, or the largest λ whose mean is within one standard error of it."""
-    mean, folds = losses.mean(axis=1), losses.shape[1]
-    best = int(np.argmin(mean))
-    if rule == "best" or folds < 2:
-        return best
-    error = float(losses[best].std(ddof=1)) / np.sqrt(folds)
-    return int(np.flatnonzero(mean <= mean[best] + error)[0])
-
-
 class DCClassifierCV(CrossValidated, Classifies):
     """`DCClassifier` with λ by cross-validation.
 
     n_lams, ratio, lams : the grid: so many λ from lam_max down to ratio · lam_max, or the given ones
     cv, scoring, n_jobs : folds, a score (default: the loss itself) and parallel jobs, as in scikit-learn
-    rule : "best", the least mean loss; or "1se", the largest λ within one standard error of it
-    Attributes besides those of `DCClassifier`: lam_, lams_, cv_loss_ (λ, folds), index_, path_
+    rule : "best", the least mean loss; "1se", the largest λ within one standard error of it; "bic", "ebic", the least
+        (extended) BIC along the path, without folds
+    Attributes besides those of `DCClassifier`: lam_, lams_, index_, path_; of the folds cv_loss_, cv_scores_ (λ, folds)
+    and null_scores_ (folds,), those of the model without features: accuracy, for numbers the share of the loss that is
+    removed, or what `scoring` says
     """
 
     def __init__(
@@ -181,6 +163,7 @@ class DCClassifierCV(CrossValidated, Classifies):
         groups: Any = None,
         unpenalized: Any = None,
         fit_intercept: bool = True,
+        standardize: bool = False,
         class_weight: Any = None,
         solver: str = "auto",
         tol: float = 1e-4,
@@ -193,7 +176,8 @@ class DCClassifierCV(CrossValidated, Classifies):
     ) -> None:
         self.loss, self.penalty, self.n_lams, self.ratio, self.lams = loss, penalty, n_lams, ratio, lams
         self.cv, self.rule, self.scoring, self.n_jobs = cv, rule, scoring, n_jobs
-        self.groups, self.unpenalized, self.fit_intercept = groups, unpenalized, fit_intercept
+        self.groups, self.unpenalized = groups, unpenalized
+        self.fit_intercept, self.standardize = fit_intercept, standardize
         self.class_weight, self.solver, self.tol, self.measure = class_weight, solver, tol, measure
         self.max_passes, self.max_seconds = max_passes, max_seconds
         self.callbacks, self.verbose, self.random_state = callbacks, verbose, random_state
@@ -217,6 +201,7 @@ class DCRegressorCV(CrossValidated, Regresses):
         groups: Any = None,
         unpenalized: Any = None,
         fit_intercept: bool = True,
+        standardize: bool = False,
         solver: str = "auto",
         tol: float = 1e-4,
         measure: str = "criticality",
@@ -228,7 +213,8 @@ class DCRegressorCV(CrossValidated, Regresses):
     ) -> None:
         self.loss, self.penalty, self.n_lams, self.ratio, self.lams = loss, penalty, n_lams, ratio, lams
         self.cv, self.rule, self.scoring, self.n_jobs = cv, rule, scoring, n_jobs
-        self.groups, self.unpenalized, self.fit_intercept = groups, unpenalized, fit_intercept
+        self.groups, self.unpenalized = groups, unpenalized
+        self.fit_intercept, self.standardize = fit_intercept, standardize
         self.solver, self.tol, self.measure = solver, tol, measure
         self.max_passes, self.max_seconds = max_passes, max_seconds
         self.callbacks, self.verbose, self.random_state = callbacks, verbose, random_state

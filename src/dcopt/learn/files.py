@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput, BadModel, BadSettings, DcoptError
-from ..losses import loss as as_loss
-from ..regularizers import regularizer as as_regularizer
 from ..store import load_model, save_model
 from ..store.components import describe, rebuild
 from ..watch import Record, Trace
 from .base import DCBase
+from .certificate import FitCertificate
 from .choice import Choice
 from .classifier import DCClassifier
+from .parts import part_of
+from .penalties import with_lam
 from .regressor import DCRegressor
 
 ESTIMATORS: dict[str, Any] = {"DCClassifier": DCClassifier, "DCRegressor": DCRegressor}
@@ -56,28 +57,35 @@ def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str,
         raise BadInput("model", f"is a {type(model).__name__}: {_ADVICE if isinstance(model, Pipeline) else _KINDS}")
     check_is_fitted(model)
     kind = next((name for name, known in ESTIMATORS.items() if model._estimator_type_ == known._estimator_type_), "")
-    params = model.get_params(deep=False) | ({"lam": model.lam_} if hasattr(model, "cv") else {})
+    params = model.get_params(deep=False)
+    penalty = part_of("penalty", model.penalty)
+    if params.get("lam") is None and model.lam_ is not None:  # chosen by the fit
+        penalty = with_lam(penalty, float(model.lam_))
+        params |= {"lam": float(model.lam_), "lam_scale": "absolute"}
     known = ESTIMATORS[kind]().get_params(deep=False)
     arrays: dict[str, Any] = {}
     kept = {k: v for k, v in params.items() if k in known and k not in _NOT_KEPT}
     header = {
         "estimator": kind,
         "params": {k: _down(k, v) for k, v in kept.items() if not _as_arrays(k, v, arrays)},
-        "loss": describe("loss", as_loss(model.loss), arrays),
-        "penalty": describe("regularizer", as_regularizer(model.penalty), arrays),
+        "loss": describe("loss", part_of("loss", model.loss), arrays),
+        "penalty": describe("regularizer", penalty, arrays),
         "fitted": {
             "features": int(model.n_features_in_),
             "lam": None if model.lam_ is None else float(model.lam_),
             "status": model.status_,
-            "certificate": model.certificate_,
+            "certificate": [model.certificate_.value, model.certificate_.tol, str(model.certificate_)],
+            "notes": list(model.notes_),
             "objective": float(getattr(model, "objective_", np.nan)),
             "steps": int(model.n_iter_),
             "solver": list(getattr(model, "solver_", ())),
-            "measure": model.measure,
+            "measure": model.certificate_.measure,
         },
         "extra": dict(extra or {}),
     }
     arrays["x"] = np.asarray(model.x_)
+    if getattr(model, "scale_", None) is not None:
+        arrays["scale"] = model.scale_
     if hasattr(model, "classes_"):
         arrays["classes"] = model.classes_
     if hasattr(model, "feature_names_in_"):
@@ -118,11 +126,23 @@ def _restored(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
     columns = [arrays[f"trace.{name}"].tolist() for name in Record._fields]
     model.trace_ = Trace(str(fitted["measure"]), [Record(*line) for line in zip(*columns, strict=True)])
     model.lam_, model.status_ = fitted["lam"], str(fitted["status"])
-    model.certificate_, model.objective_ = str(fitted["certificate"]), float(fitted["objective"])
+    model.certificate_, model.objective_ = _certificate(fitted), float(fitted["objective"])
+    model.notes_ = tuple(map(str, fitted.get("notes", ())))
+    model.scale_ = arrays.get("scale")
+    if model.scale_ is not None and model.scale_.shape != (d,):
+        raise ValueError(f"deviations of {model.scale_.shape} columns")
     model.n_iter_ = int(fitted["steps"])
     if fitted["solver"]:
         model.solver_ = Choice(*map(str, fitted["solver"]))
     return model
+
+
+def _certificate(fitted: dict[str, Any]) -> FitCertificate:
+    """Files of version 0.1 hold the sentence alone."""
+    said = fitted["certificate"]
+    value, tol, text = (None, None, said) if isinstance(said, str) else said
+    value, tol = (None if number is None else float(number) for number in (value, tol))
+    return FitCertificate(str(fitted["measure"]), value, tol, str(text))
 
 
 def _width(model: Any, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ def lam_max(P: Problem, x: NDArray[Any]) -> float:
     r = P.r.of if isinstance(P.r, Except) else P.r
     one = kink_of(with_lam(r, 1.0))
     if one is None:
-        expected = "one with a kink at 0 where lam is a share of lam_max, or lam (lams) as numbers"
+        expected = "one with a kink at 0 where λ is a share of lam_max (also where lam is None); else give lam or lams"
         raise BadSettings("penalty", r, expected)
     g = P.known.all().grad(np.asarray(x, np.float64))
     g = g[:-1] if isinstance(P.r, Except) else g

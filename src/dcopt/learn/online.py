@@ -28,8 +28,12 @@ from ..state import Certificate, State
 from ..status import Status
 from ..streams import StreamSum
 from ..sums import LinearSum
-from .base import FLOATS, DCBase, nothing_half_done
+from . import say
+from .base import FLOATS, DCBase
+from .certificate import FitCertificate
 from .door import examine
+from .ending import nothing_half_done
+from .standard import columns_of
 from .task import Task
 
 _OFTEN = 10**6  # times a sample may come at once
@@ -54,6 +58,8 @@ class Memory:
     seen: int = 0
     recent: float = math.nan  # means of the loss of samples before they were learned from
     past: float = math.nan
+    deviations: Any = None  # of the columns of the held-out sample
+    warned: bool = False  # that it only collects
 
 
 class Online(DCBase):
@@ -66,11 +72,16 @@ class Online(DCBase):
         The first `holdout` samples are kept for the certificate; then PAGE takes batches of `holdout` or of its square
         root, as its coin says, and samples that do not fill a batch wait. `drift_` compares the loss of recent
         samples, before they were learned from, with that of the past: well above 1, the source has changed.
+        Until the first step, which needs 2 · `holdout` samples, it predicts as before: a UserWarning says so once.
         """
+        if self.standardize:
+            expected = "False in partial_fit: the deviations of a stream's columns are not known in advance"
+            raise BadSettings("standardize", self.standardize, expected)
         if getattr(self, "class_weight", None) is not None:
             raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
+        waits, warned = None, False
         with suppress(_NothingCame), nothing_half_done(self):
             X, y = validate_data(
                 self, X, y, accept_sparse="csr", dtype=FLOATS, reset=not hasattr(self, "coef_"),
@@ -86,7 +97,9 @@ class Online(DCBase):
             X, y = (X, y) if often is None else (X[often], y[often])
             if not len(y):
                 raise _NothingCame
-            self._learn(_joined(memory, X, y))
+            warned, waits = memory.warned, self._learn(_joined(replace(memory, warned=True), X, y))
+        if waits is not None and not warned:
+            say.warn_of_waiting(waits)
         return self
 
     def _declare(self, y: Any, classes: Any) -> None:
@@ -117,7 +130,8 @@ class Online(DCBase):
         labels = check.codes(y, len(y), loss.labels, getattr(self, "classes_", None), rows.dtype)
         return Task(rows, labels, None, loss, (c,) if loss.labels == "class" else (), bool(self.fit_intercept))
 
-    def _learn(self, memory: Memory) -> None:
+    def _learn(self, memory: Memory) -> str | None:
+        """Steps from all samples that fill a batch. What a stream that has made none yet should say."""
         assert memory.waiting is not None
         X, y = memory.waiting
         all_of_it = self._sample(X, y)
@@ -125,10 +139,10 @@ class Online(DCBase):
         if memory.held is None:
             if len(y) < self.holdout:
                 r, x0 = self._start(all_of_it)
-                self._show(memory, self._first(memory, x0), r, f"waiting for {self.holdout} samples")
-                return
+                return self._show(memory, self._first(memory, x0), r, f"waiting for {self.holdout} samples")
             at = int(self.holdout)
-            memory = replace(memory, held=(X[:at], y[:at]))
+            deviations = columns_of(check.as_rows(X[:at])).deviation
+            memory = replace(memory, held=(X[:at], y[:at]), deviations=deviations)
         held = self._sample(*memory.held)  # type: ignore[misc]  # is there now
         (r, x0), state = self._start(held), memory.state
         P = self._problem(held, r, X[at:], y[at:])
@@ -143,7 +157,7 @@ class Online(DCBase):
             memory = self._watch(memory, all_of_it, x, batch)
             x, at = state.x, at + len(batch)
         memory = replace(memory, waiting=(X[at:], y[at:]), state=state)
-        self._show(memory, x, r, self._certify(P, x, state))
+        return self._show(memory, x, r, self._certify(P, x, state))
 
     def _first(self, memory: Memory, x0: Any) -> Any:
         """Where a stream begins: where a fit before it ended, if it was one of the same shape."""
@@ -176,18 +190,25 @@ class Online(DCBase):
         tol, sample = float(self.tol) * size, (may_be.bound, CONFIDENCE, may_be.spread)
         return Certificate(self.measure, value, tol, n, t, point.F, nnz, *sample, size, P.r.certifies)
 
-    def _show(self, memory: Memory, x: Any, r: Regularizer, said: Certificate | str) -> None:
+    def _show(self, memory: Memory, x: Any, r: Regularizer, said: Certificate | str) -> str | None:
         for name, value in self._attributes(np.array(x)).items():
             setattr(self, name, value)
         self.stream_, self.lam_ = memory, getattr(r, "lam", None)
         for name in ("objective_", "solver_", "trace_"):
             self.__dict__.pop(name, None)  # those of a fit before
+        if memory.deviations is not None:
+            self.scale_ = memory.deviations
         self.n_iter_ = 0 if memory.state is None else memory.state.t
         met = isinstance(said, Certificate) and None not in (said.bound, said.tol) and said.bound <= said.tol  # type: ignore[operator]
-        status = Status.ACCEPTABLE if met else Status.OUT_OF_DATA
+        status = Status.ACCEPTABLE if met else Status.WAITING
         self.status_ = status.name
-        self.certificate_ = f"{said}; {memory.seen} samples seen; {status.name}: {status.value}"
+        value, tol = (said.value, said.tol) if isinstance(said, Certificate) else (None, None)
+        text = f"{said}; {memory.seen} samples seen; {status.name}: {status.value}"
+        self.certificate_ = FitCertificate(self.measure, value, tol, text)
+        waits = None if self.n_iter_ else say.waits(memory.seen, int(self.holdout))
+        self.notes_ = () if waits is None else (waits,)
         self.drift_ = memory.recent / memory.past if memory.past > 0.0 else 1.0
+        return waits
 
 
 def _repetitions(weights: Any, n: int) -> Any:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadSettings
+from ..errors import BadSettings, nearest, pick, require_number
 from ..regularizers import Regularizer
-from ..regularizers import regularizer as as_regularizer
+from .parts import own_lam, part_of
+
+# The default λ, as a share of lam_max, from where the best score of a path is near: on rows left out, with SCAD, the
+# accuracy is .963 of at most .968 on breast cancer (standardised), .843 of .845 on a9a, and R² .488 of .489 on
+# diabetes, with 5 of 30, 13 of 123 and 7 of 10 features. At .1 accuracy is 1.6 % lower on breast cancer; at .01 twice
+# as many features are in. lam by cross-validation (DCClassifierCV) is better than any share.
+LAM_SHARE = 0.05
 
 _ALL = {"rows": "rows", "entries": None}  # all coefficients of a feature together, or each by itself
 
@@ -20,21 +26,19 @@ def penalty_of(
     spec: Any, groups: Any, unpenalized: Any, names: NDArray[Any] | None, d: int, classes: int
 ) -> Regularizer:
     """The penalty over d features: with its groups ("rows" where there are classes), and weight 0 on free features."""
-    r: Any = as_regularizer(spec, "penalty")
+    r: Any = part_of("penalty", spec)
     has = {field.name for field in fields(r) if field.init} if is_dataclass(r) else set[str]()
     if is_dataclass(r):
         r = replace(r)  # type: ignore[type-var]  # what it computes once shall not be seen in the estimator's parameter
     if groups is not None:
         if "groups" not in has:
             raise BadSettings("groups", groups, f"None: {type(r).__name__} has no groups")
-        if groups not in _ALL if isinstance(groups, str) else not isinstance(groups, Iterable):
-            raise BadSettings("groups", groups, 'None, "rows", "entries" or lists of features')
-        r = replace(r, groups=_ALL[groups] if isinstance(groups, str) else _parted(groups, names, d))
+        r = replace(r, groups=_grouped(groups, names, d))
     elif classes > 2 and "groups" in has and r.groups is None:
         r = replace(r, groups="rows")  # a feature is in or out for all classes
     if r.shape is not None and r.shape[0] != d:
         raise BadSettings("penalty", r, f"one for {d} features: its weights, groups or bounds are for {r.shape[0]}")
-    free = features(unpenalized, names, d)
+    free = features("unpenalized", unpenalized, names, d)
     out: Regularizer = r
     if not free.size:
         return out
@@ -44,6 +48,20 @@ def penalty_of(
     return out
 
 
+def chosen_lam(r: Regularizer, spec: Any, lam: Any, lam_scale: str) -> tuple[Regularizer, bool]:
+    """The penalty with the λ that the settings ask for, and whether that is a share of lam_max.
+
+    A number is what `lam_scale` says. None: an instance keeps its own λ; a penalty by name gets LAM_SHARE of lam_max.
+    """
+    pick("lam_scale", lam_scale, ("absolute", "max"))
+    if lam is not None:
+        require_number("lam", lam, 0.0)
+        return with_lam(r, float(lam)), lam_scale == "max"
+    if own_lam(spec) or not hasattr(r, "lam"):
+        return r, lam_scale == "max"
+    return with_lam(r, LAM_SHARE), True
+
+
 def with_lam(r: Regularizer, lam: float) -> Regularizer:
     """The same penalty with another λ."""
     if not hasattr(r, "lam"):
@@ -51,7 +69,7 @@ def with_lam(r: Regularizer, lam: float) -> Regularizer:
     return replace(r, lam=lam)  # type: ignore[type-var]
 
 
-def features(spec: Any, names: NDArray[Any] | None, d: int) -> NDArray[np.int64]:
+def features(setting: str, spec: Any, names: NDArray[Any] | None, d: int) -> NDArray[np.int64]:
     """Column numbers from a name, a number, a mask or a list of them."""
     if spec is None:
         return np.empty(0, np.int64)
@@ -63,13 +81,15 @@ def features(spec: Any, names: NDArray[Any] | None, d: int) -> NDArray[np.int64]
     for one in many:
         if isinstance(one, str):
             if one not in known:
-                where = "a number: the columns of X have no names" if names is None else "a column of X"
-                raise BadSettings("feature", one, where)
+                near = nearest(one, map(str, known))
+                hint = "" if near is None else f"; did you mean {near!r}?"
+                where = "a number: the columns of X have no names" if names is None else f"a column of X{hint}"
+                raise BadSettings(setting, one, where)
             found.append(known[one])
         elif isinstance(one, int | np.integer) and -d <= one < d and not isinstance(one, bool):
             found.append(int(one) % d)
         else:
-            raise BadSettings("feature", one, f"a name, or a column number below {d}")
+            raise BadSettings(setting, one, f"a name, a column number below {d}, or a mask of {d} booleans")
     return np.unique(np.asarray(found, np.int64))
 
 
@@ -83,11 +103,49 @@ def free_rows(r: Regularizer, d: int) -> NDArray[np.int64]:
     return np.flatnonzero(np.asarray(weights) == 0.0)
 
 
+def _grouped(groups: Any, names: NDArray[Any] | None, d: int) -> str | None | list[list[int]]:
+    """What a regularizer is given: "rows", None (entries), or lists of features that part 0 … d − 1."""
+    expected = f'None, "rows", "entries", lists of features that enter together, or one label for each of {d} features'
+    if isinstance(groups, str):
+        if groups not in _ALL:
+            raise BadSettings("groups", groups, expected)
+        return _ALL[groups]
+    if isinstance(groups, Mapping):
+        raise BadSettings("groups", groups, f"{expected}; write groups=list(groups.values())")
+    if not isinstance(groups, Iterable):
+        raise BadSettings("groups", groups, expected)
+    many = list(groups)
+    if many and all(np.ndim(one) == 0 for one in many):
+        if len(many) != d:
+            raise BadSettings("groups", f"{len(many)} labels", expected)
+        return _labelled(many)
+    return _parted(many, names, d)
+
+
+def _labelled(labels: list[Any]) -> list[list[int]]:
+    """Features of one label enter together."""
+    found: dict[Any, list[int]] = {}
+    for j, label in enumerate(labels):
+        if label is None or label != label:
+            raise BadSettings("groups", label, f"a label for every feature: feature {j} has none")
+        found.setdefault(label, []).append(j)
+    return list(found.values())
+
+
 def _parted(groups: Sequence[Any], names: NDArray[Any] | None, d: int) -> list[list[int]]:
     """Index groups; features that are in none are groups of their own."""
-    parts = [features(group, names, d).tolist() for group in groups]
-    alone = sorted(set(range(d)) - {j for part in parts for j in part})
-    return parts + [[j] for j in alone]
+    parts, home = [], dict[int, int]()
+    for k, group in enumerate(groups):
+        part = features("groups", group, names, d).tolist()
+        if not part:
+            raise BadSettings("groups", group, f"groups that are not empty: group {k} is")
+        for j in part:
+            if j in home:
+                name = f"feature {j}" if names is None else f"feature {str(names[j])!r}"
+                raise BadSettings("groups", name, f"each feature in one group: it is in group {home[j]} and group {k}")
+            home[j] = k
+        parts.append(part)
+    return parts + [[j] for j in range(d) if j not in home]
 
 
 def _weights(r: Any, free: NDArray[np.int64], d: int) -> NDArray[np.float64]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+_NAMED = 10  # lines that have a colour of their own and a name; as many colours can be told apart
+_ROOM = 0.045  # of the height of the axes between two names
 
 
 def _axes(ax: Any) -> Any:
@@ -19,28 +23,67 @@ def _axes(ax: Any) -> Any:
 
 
 def draw_path(path: Any, ax: Any, names: Any) -> Any:
-    """One line for every coefficient that is ever in the model, a mark where the ebic is least."""
+    """One line for every coefficient that is ever in the model: the largest with colours and names, the others grey.
+
+    Largest by effect at the smallest λ. The upper axis counts the features, the dotted line is the least ebic.
+    """
     ax = _axes(ax)
     coefs = path.coefs.reshape(len(path.lams), -1)
     d = path.coefs.shape[-1]
-    for j in np.flatnonzero((coefs != 0).any(axis=0)):
-        ax.plot(path.lams, coefs[:, j], lw=1, label=None if names is None else str(names[j % d]))
-    ax.axvline(path.lams[path.best("ebic")], color="0.5", ls=":", lw=1)
+    there: list[int] = np.flatnonzero((coefs != 0).any(axis=0)).tolist()
+    effect = np.abs(coefs[-1]) * (1.0 if path.scale is None else np.tile(path.scale, coefs.shape[1] // d))
+    largest = sorted(there, key=lambda j: -effect[j])[:_NAMED]
+    for j in sorted(there, key=lambda j: effect[j]):
+        rank = largest.index(j) if j in largest else None
+        colour = "0.75" if rank is None else f"C{rank}"
+        ax.plot(path.lams, coefs[:, j], lw=0.7 if rank is None else 1.4, color=colour, label=_called(j, d, names))
+    best = path.best("ebic")
+    ax.axvline(path.lams[best], color="0.5", ls=":", lw=1)
     _label(ax, "coefficient")
-    if names is not None and ax.lines[:-1] and len(ax.lines) <= 16:
-        ax.legend(fontsize="small")
+    _name_ends(ax, [(_called(j, d, names), float(coefs[-1, j]), f"C{k}") for k, j in enumerate(largest)])
+    _count(ax, path.lams, path.nnz)
+    ax.text(path.lams[best], 0.02, " least ebic", transform=ax.get_xaxis_transform(), color="0.4", fontsize="small")
     return ax
 
 
+def _called(j: int, d: int, names: Any) -> str:
+    return f"x{j % d}" if names is None else str(names[j % d])
+
+
+def _name_ends(ax: Any, ends: list[tuple[str, float, str]]) -> None:
+    """Names beside the right ends of lines, moved apart where they would cover each other."""
+    low, high = ax.get_ylim()
+    least, at = _ROOM * (high - low), -np.inf
+    for name, y, colour in sorted(ends, key=lambda end: end[1]):
+        at = max(at + least, y)
+        ax.annotate(
+            name, (1.0, y), (1.02, at), xycoords=("axes fraction", "data"), textcoords=("axes fraction", "data"),
+            color=colour, fontsize="small", va="center", annotation_clip=False,
+        )  # fmt: skip
+
+
+def _count(ax: Any, lams: NDArray[np.float64], nnz: NDArray[np.int64]) -> None:
+    """The number of features along the upper axis."""
+    top = ax.secondary_xaxis("top")
+    some = np.unique(np.linspace(0, len(lams) - 1, 7).round().astype(int))
+    top.set_xticks(lams[some], [str(n) for n in nnz[some]], minor=False)
+    top.set_xticks([], minor=True)
+    top.set_xlabel("features in the model")
+
+
 def draw_cv(model: Any, ax: Any) -> Any:
-    """The mean and its standard error; lines at the chosen λ and at the least mean."""
+    """The mean and its standard error; dashed at the chosen λ, dotted at the least mean. Without folds the ebic."""
     ax = _axes(ax)
-    mean, folds = model.cv_loss_.mean(axis=1), model.cv_loss_.shape[1]
+    folds = model.cv_loss_.shape[1]
+    mean = model.cv_loss_.mean(axis=1) if folds else model.path_.ebic
     error = model.cv_loss_.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros_like(mean)
     ax.errorbar(model.lams_, mean, error, marker="o", ms=3, lw=1, elinewidth=0.7)
-    ax.axvline(model.lams_[int(np.argmin(mean))], color="0.7", ls=":", lw=1)
-    ax.axvline(model.lam_, color="0.3", ls="--", lw=1)
-    _label(ax, "loss on the rows left out" if model.scoring is None else f"−{model.scoring}")
+    ax.axvline(model.lams_[int(np.argmin(mean))], color="0.7", ls=":", lw=1, label="least")
+    ax.axvline(model.lam_, color="0.3", ls="--", lw=1, label=f"chosen (rule={model.rule!r})")
+    what = "loss on the rows left out" if model.scoring is None else f"−{model.scoring}"
+    _label(ax, what if folds else "extended BIC")
+    _count(ax, model.lams_, model.path_.nnz)
+    ax.legend(fontsize="small")
     return ax
 
 

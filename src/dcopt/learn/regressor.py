@@ -12,9 +12,9 @@ from ..data import check
 from ..data.numeric import numeric
 from ..errors import BadSettings
 from ..losses import Loss
-from ..losses import loss as as_loss
 from .base import DCBase
 from .online import Online
+from .parts import part_of
 
 
 class Regresses(RegressorMixin, DCBase):
@@ -30,7 +30,7 @@ class Regresses(RegressorMixin, DCBase):
         return labels, weights, self._loss(), ()
 
     def _loss(self, c: int = 0, y: Any = None) -> Loss:
-        loss = as_loss(self.loss)
+        loss: Loss = part_of("loss", self.loss)
         if loss.labels != "real":
             raise BadSettings("loss", self.loss, "one for real targets; this one is for DCClassifier")
         return loss
@@ -71,6 +71,7 @@ class DCRegressor(Online, Regresses):
         groups: Any = None,
         unpenalized: Any = None,
         fit_intercept: bool = True,
+        standardize: bool = False,
         solver: str = "auto",
         search: bool = False,
         tol: float = 1e-4,
@@ -86,7 +87,8 @@ class DCRegressor(Online, Regresses):
         random_state: Any = None,
     ) -> None:
         self.loss, self.penalty, self.lam, self.lam_scale = loss, penalty, lam, lam_scale
-        self.groups, self.unpenalized, self.fit_intercept = groups, unpenalized, fit_intercept
+        self.groups, self.unpenalized = groups, unpenalized
+        self.fit_intercept, self.standardize = fit_intercept, standardize
         self.solver, self.search, self.tol, self.measure = solver, search, tol, measure
         self.max_passes, self.max_seconds, self.warm_start = max_passes, max_seconds, warm_start
         self.validation_fraction, self.patience, self.holdout = validation_fraction, patience, holdout

@@ -8,17 +8,26 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.rows import RowMatrix
+from ..errors import ColumnScaleWarning
 from ..status import Status
+from .certificate import FitCertificate
 from .task import Budget, Done, Task
 
-_UNEVEN = 1e3  # scales of columns that differ by more are worth a hint
+_UNEVEN = 1e3  # sizes of columns (root mean squares) that differ by more slow down a fit
 
 
-def sentence(done: Done) -> str:
+def certified(task: Task, done: Done, budget: Budget) -> FitCertificate:
+    """The certificate of a fit."""
+    own = done.result.certificate
+    tol = budget.tol if own.tol is None else own.tol
+    return FitCertificate(own.measure, float(own.value), tol, sentence(task, done))
+
+
+def sentence(task: Task, done: Done) -> str:
     """The certificate, what it took, and what stopped it."""
     result, spent = done.result, f"{done.seen.passes:.4g} passes of {done.choice.method}"
-    return f"{result.certificate}; {spent}; {result.status.name}: {result.message}"
+    of = "" if task.scaling is None else "; of the standardised columns"
+    return f"{result.certificate}; {spent}{of}; {result.status.name}: {result.message}"
 
 
 def complaint(task: Task, done: Done, budget: Budget) -> str | None:
@@ -27,19 +36,40 @@ def complaint(task: Task, done: Done, budget: Budget) -> str | None:
     if status.success:
         return None
     limit = f"max_passes={budget.passes:g}" + ("" if budget.seconds is None else f", max_seconds={budget.seconds:g}")
-    return f"not converged, {sentence(done)}. Budget: {limit}. Hint: {_hint(task, done, budget)}."
+    return f"not converged, {sentence(task, done)}. Budget: {limit}. Hint: {_hint(task, done, budget)}."
 
 
-def warn(text: str | None) -> None:
-    """The only warning of the package. Said when all else is done: as an error, too, it leaves a fitted estimator."""
+def warn(text: str | None, hint: str | None = None) -> None:
+    """The warnings of a fit: that it has not converged, or else one hint.
+
+    Said when all else is done: as errors, too, they leave a fitted estimator.
+    """
     if text is not None:
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    elif hint is not None:
+        warnings.warn(hint, ColumnScaleWarning, stacklevel=4)
+
+
+def warn_of_waiting(text: str) -> None:
+    """What partial_fit says the first time that it only collects samples."""
+    warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def waits(seen: int, holdout: int) -> str:
+    """What partial_fit says before its first step."""
+    return (
+        f"partial_fit has {seen} samples and needs {2 * holdout} for its first step, {2 * holdout - seen} more: the "
+        f"first {holdout} are kept for the certificate, the next {holdout} are the first batch. Until then it predicts "
+        "as it did before, without features if it was not fitted; a smaller holdout begins earlier"
+    )
 
 
 def _hint(task: Task, done: Done, budget: Budget) -> str:
-    ratio = _uneven(task.rows)
-    if ratio > _UNEVEN:
-        return f"columns differ in scale by {ratio:.0e}: standardise"
+    if task.columns is not None and task.scaling is None:
+        size = task.columns.size[task.columns.size > 0.0]
+        ratio = float(size.max() / size.min()) if size.size else 1.0
+        if ratio > _UNEVEN:
+            return f"columns differ in scale by {ratio:.0e}: standardise them, for example with standardize=True"
     status, eps = done.result.status, float(np.finfo(task.rows.dtype).eps)
     if status is Status.TIME:
         return "raise max_seconds"
@@ -55,13 +85,6 @@ def _hint(task: Task, done: Done, budget: Budget) -> str:
         times = certificate.value / certificate.tol if certificate.tol else np.inf
         return f"raise max_passes (the measure is {times:.2g} times its tolerance)"
     return "centre and scale the columns, raise tol, or try another solver"
-
-
-def _uneven(rows: RowMatrix) -> float:
-    """The largest over the smallest root mean square of a column that is not empty."""
-    size = np.sqrt(column_squares(rows))
-    size = size[size > 0.0]
-    return float(size.max() / size.min()) if size.size else 1.0
 
 
 def column_squares(rows: Any) -> Any:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,34 +18,11 @@ from ..solve import solve
 from ..state import Result
 from ..store.atomic import previous
 from .choice import Choice, choices
-from .cv import chosen
 from .null import null_model
-from .path import PathResult, follow, grid, summary
+from .path import grid
 from .penalties import with_lam
 from .task import Budget, Done, Progress, Task, begin, run
-
-FOLD_RULES = ("best", "1se")
-CRITERIA = ("bic", "ebic")
-
-
-@dataclass
-class Tuning:
-    """How λ is chosen: the grid, and scores on the rows left out of every fold so far (none for a criterion).
-
-    Of every fold: `losses`, the mean loss for every λ; `hits`, the share of rows whose class is found, NaN for numbers;
-    `nulls`, both for the model without features.
-    """
-
-    lams: NDArray[np.float64]
-    losses: list[NDArray[np.float64]] = field(default_factory=list)
-    hits: list[NDArray[np.float64]] = field(default_factory=list)
-    nulls: list[tuple[float, float]] = field(default_factory=list)
-    path: PathResult | None = None
-    index: int = -1
-
-    @property
-    def lam(self) -> float:
-        return float(self.lams[self.index])
+from .tuning import Tuning, fold, score_name
 
 
 class Fit:
@@ -56,9 +31,8 @@ class Fit:
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
         self.estimator = estimator
         self.task: Task = estimator._task(X, y, None)
-        self.r: Regularizer = estimator._penalty(self.task)
-        if estimator.lam is not None:
-            self.r = with_lam(self.r, float(estimator.lam))
+        self.r: Regularizer = estimator._start(self.task)[0]
+        self.note: str | None = None  # what the choice of λ has to say
         self.budget: Budget = estimator._budget(self.task, None, None)[0]
         self.ways = choices(estimator.solver, self.task.n, self.task.shape, self.task.loss, self.r)
 
@@ -94,31 +68,21 @@ class Fit:
         Tuning has losses of are not run again. `keep` is called after every fold, `seen` after every λ with the number
         of the fold (0 for all rows), λ and F.
         """
-        task = self.task
-        runs = self._follow(task, tuning.lams, 0, seen, whole=False)
-        tuning.lams = tuning.lams[: len(runs)]
-        tuning.path = summary(task, runs, tuning.lams, 1.0, self.estimator._attributes)
+        task, budget, solver = self.task, self.budget._replace(callbacks=()), self.estimator.solver
+
+        def point(number: int) -> Callable[[int, float, Done], Any]:
+            return lambda k, lam, done: seen(number, lam, done.result.certificate.F)
+
+        runs = tuning.follow(self.estimator, task, self.r, self.start(), budget, False, point(0))
         part = _folds(task, folds, seed) if folds else np.empty(0)
         for k in range(len(tuning.losses), folds):
-            here, there = task.take(np.flatnonzero(part != k)), task.take(np.flatnonzero(part == k))
-            points = [done.x for done in self._follow(here, tuning.lams, k + 1, seen)]
-            null = null_model(here.problem(self.r))
-            tuning.losses.append(np.array([there.mean_loss(x) for x in points]))
-            tuning.hits.append(np.array([_hits(there, x) for x in points]))
-            tuning.nulls.append((there.mean_loss(null), _hits(there, null)))
+            train, test = np.flatnonzero(part != k), np.flatnonzero(part == k)
+            tuning.add(fold(task, self.r, solver, budget, tuning.lams, train, test, point(k + 1)))
             keep(tuning)
-        tuning.index = chosen(np.array(tuning.losses).T, rule) if folds else tuning.path.best(rule)
+        tuning.choose(rule)
+        self.note = tuning.note(score_name(self.estimator._estimator_type_, None))
         self.r = with_lam(self.r, tuning.lam)
         return runs[tuning.index - 1].x if tuning.index else self.start()
-
-    def _follow(
-        self, task: Task, lams: NDArray[Any], fold: int, seen: Callable[[int, float, float], Any], whole: bool = True
-    ) -> list[Done]:
-        def point(lam: float, done: Done) -> None:
-            seen(fold, lam, done.result.certificate.F)
-
-        budget, x0 = self.budget._replace(callbacks=()), null_model(task.problem(self.r))
-        return follow(task, self.r, x0, self.estimator.solver, budget, lams, whole, point)
 
     # ---- the run
 
@@ -146,21 +110,11 @@ class Fit:
 
         return run(self.task, self.r, at, self.ways, budget, one)
 
-    def keep(self, done: Done, x: NDArray[Any]) -> Any:
-        """The estimator with the attributes of a fitted one; `x` is the solution in the units of the data."""
-        self.estimator._keep(done, self.r)
-        for name, value in self.estimator._attributes(x).items():
-            setattr(self.estimator, name, value)
+    def keep(self, done: Done) -> Any:
+        """The estimator with the attributes of a fitted one."""
+        self.estimator._keep(done, self.r, self.task, self.budget)
+        self.estimator.notes_ = (*self.estimator.notes_, *([] if self.note is None else [self.note]))
         return self.estimator
-
-
-def _hits(task: Task, x: NDArray[Any]) -> float:
-    """The share of rows whose class is found; NaN where the targets are numbers."""
-    if task.loss.labels == "real":
-        return math.nan
-    z = task.rows.dot(x[: task.d]) + (x[task.d] if task.intercept else 0.0)
-    found, labels = (z.argmax(axis=1), task.labels) if task.width else (z > 0.0, task.labels > 0)
-    return float(np.mean(found == labels))
 
 
 def _remove(checkpoint: str | os.PathLike[str] | None) -> None:

@@ -24,6 +24,7 @@ from ..status import Status
 from ..sums import LinearSum
 from ..watch import Record
 from .choice import SEARCHES, Choice
+from .standard import Columns, Scaling
 
 _NO_PENALTY = Zero()
 _MORE = (Status.BUDGET, Status.STALLED, Status.SUBPROBLEM, Status.DIVERGED)  # then another method may get further
@@ -41,6 +42,9 @@ class Task:
     width: tuple[int, ...] = ()
     intercept: bool = True
     counts: NDArray[Any] | None = None  # repetitions: the weights without those of the classes
+    columns: Columns | None = None  # of the rows as they were given,
+    given: RowMatrix | None = None  # the rows as they were given,
+    scaling: Scaling | None = None  # and how `rows` come from them
     made: dict[str, Problem] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
 
@@ -92,7 +96,23 @@ class Task:
     def take(self, rows: NDArray[np.int64]) -> Task:
         """The same task on some of its rows."""
         weights, counts = (None if w is None else w[rows] for w in (self.weights, self.counts))
-        return Task(self.rows.take(rows), self.labels[rows], weights, self.loss, self.width, self.intercept, counts)
+        part = Task(self.rows.take(rows), self.labels[rows], weights, self.loss, self.width, self.intercept, counts)
+        part.scaling = self.scaling
+        return part
+
+    def in_units(self, x: NDArray[Any]) -> NDArray[Any]:
+        """A solution in the units of the data as they were given."""
+        return x if self.scaling is None else self.scaling.fold(x)
+
+    def scaled(self, x: NDArray[Any]) -> NDArray[Any]:
+        """The reverse of `in_units`."""
+        return x if self.scaling is None else self.scaling.unfold(x)
+
+    def accuracy(self, x: NDArray[Any]) -> float:
+        """The share of rows whose class has the largest score."""
+        z = self.rows.dot(np.ascontiguousarray(x[: self.d])) + (x[-1] if self.intercept else 0.0)
+        right = np.argmax(z, axis=1) == self.labels if self.width else (z > 0.0) == (self.labels > 0.0)
+        return float(np.average(right, weights=self.counts))
 
     def mean_loss(self, x: NDArray[Any]) -> float:
         """(1/Σw) Σ w_i φ, in float64"""

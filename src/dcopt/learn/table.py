@@ -1,0 +1,131 @@
+"""A fitted model for readers: a table of its coefficients, and a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+_SHOWN = 20  # features in a summary; coef_table() has all
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns by name, where pandas is not installed: table["effect"] is a list."""
+
+    columns: dict[str, list[Any]]
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self.columns:
+            raise KeyError(f"no column {name!r}; there are {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __str__(self) -> str:
+        cells = [[name, *map(_cell, values)] for name, values in self.columns.items()]
+        widths = [max(map(len, column)) for column in cells]
+        lines = zip(*cells, strict=True)
+        left, *others = widths
+        return "\n".join(
+            "  ".join([line[0].ljust(left), *(cell.rjust(w) for cell, w in zip(line[1:], others, strict=True))])
+            for line in lines
+        )
+
+    __repr__ = __str__
+
+
+class Described:
+    """summary() and coef_table() of a fitted estimator."""
+
+    def coef_table(self: Any) -> Any:
+        """The features in the model, the largest effect first, then the intercept: a pandas.DataFrame, else a Table.
+
+        coefficient : in the units of the data
+        effect : coefficient × standard deviation of its column, how far the score moves with one deviation
+        class : of a classifier, the class that a positive coefficient favours; more than two classes have a row each
+        """
+        columns = self._coef_columns()
+        try:
+            import pandas
+        except ImportError:
+            return Table(columns)
+        return pandas.DataFrame(columns)
+
+    def _coef_columns(self: Any) -> dict[str, list[Any]]:
+        check_is_fitted(self)
+        coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        classes = getattr(self, "classes_", None)
+        favoured = None if classes is None else classes[1:] if len(coef) == 1 else classes
+        scale = getattr(self, "scale_", None)
+        effect = np.full(coef.shape, np.nan) if scale is None else coef * scale
+        order = np.abs(coef if scale is None else effect).max(axis=0)
+        chosen = [j for j in np.argsort(-order, kind="stable") if coef[:, j].any()]
+        rows = [(self._name(j), k, coef[k, j], effect[k, j]) for j in chosen for k in range(len(coef))]
+        rows += [(INTERCEPT, k, intercept[k], np.nan) for k in range(len(coef))] if self.fit_intercept else []
+        columns: dict[str, list[Any]] = {"feature": [row[0] for row in rows]}
+        if favoured is not None:
+            columns["class"] = [favoured[row[1]] for row in rows]
+        return columns | {"coefficient": [float(row[2]) for row in rows], "effect": [float(row[3]) for row in rows]}
+
+    def _name(self: Any, j: Any) -> str:
+        names: NDArray[Any] | None = getattr(self, "feature_names_in_", None)
+        return f"x{j}" if names is None else str(names[j])
+
+    def summary(self: Any) -> Text:
+        """The model in words: its settings, its largest features, its certificate, and what else should be known."""
+        columns = self._coef_columns()
+        used = int(np.atleast_2d(self.coef_).any(axis=0).sum())
+        kind = self.penalty if isinstance(self.penalty, str) else type(self.penalty).__name__
+        loss = self.loss if isinstance(self.loss, str) else type(self.loss).__name__
+        lam = "" if self.lam_ is None else f", λ = {self.lam_:.6g}"
+        scaled = ", columns divided by their standard deviation for the fit" if self.standardize else ""
+        lines = [f"{type(self).__name__}: loss {loss}, penalty {kind}{lam}{scaled}"]
+        lines.append(f"{used} of {self.n_features_in_} features are in the model{self._favours()}")
+        lines.append(str(Table(_shortened(columns, self.fit_intercept))))
+        lines.append(str(self.certificate_))
+        return Text("\n".join([*lines, *(f"note: {note}" for note in getattr(self, "notes_", ()))]))
+
+    def _favours(self: Any) -> str:
+        classes = getattr(self, "classes_", None)
+        if classes is None:
+            return ""
+        if len(classes) == 2:
+            return f"; a positive coefficient favours class {classes[1]}, a negative one class {classes[0]}"
+        return "; a positive coefficient favours the class of its row"
+
+
+class Text(str):
+    """A string that a prompt shows as its lines."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shortened(columns: dict[str, list[Any]], intercept: bool) -> dict[str, list[Any]]:
+    """The first features, and all intercepts."""
+    names = columns["feature"]
+    last = len(names) - names.count(INTERCEPT) if intercept else len(names)
+    if last <= _SHOWN:
+        return columns
+    more = f"… {last - _SHOWN} more rows: coef_table()"
+    return {
+        key: [*values[:_SHOWN], more if key == "feature" else "", *values[last:]] for key, values in columns.items()
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def in_lines(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """An aligned table as text."""
+    return str(Table({name: [row[j] for row in rows] for j, name in enumerate(head)}))
