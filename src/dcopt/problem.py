@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from textwrap import shorten
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -72,7 +73,8 @@ class Problem:
     def __repr__(self) -> str:
         kind = "H" if self.f is None else type(getattr(self.f, "loss", self.f)).__name__
         many = "a stream" if self.n is None else f"{self.n} components"
-        return f"Problem(G={self.G!r}, {kind} over {many}, x {self.shape}, r={self.r!r})"
+        r = shorten(repr(self.r), 200, placeholder=" …")  # Groups and weights may be as long as x.
+        return f"Problem(G={self.G!r}, {kind} over {many}, x {self.shape}, r={r})"
 
     @property
     def sum(self) -> Sum:

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from .data.stream import nothing
 from .errors import pick
@@ -37,8 +37,15 @@ class Trace:
     measure: str = "gap"
     records: list[Record] = field(default_factory=list)
 
-    def __getitem__(self, column: str) -> list[float]:
-        at = Record._fields.index(pick("column", column, Record._fields))
+    @overload
+    def __getitem__(self, key: str) -> list[float]: ...
+    @overload
+    def __getitem__(self, key: int) -> Record: ...
+    def __getitem__(self, key: str | int) -> list[float] | Record:
+        """A column by its name, or a record by its number."""
+        if not isinstance(key, str):
+            return self.records[key]
+        at = Record._fields.index(pick("column", key, Record._fields))
         return [record[at] for record in self.records]
 
     def __iter__(self) -> Iterator[Record]:

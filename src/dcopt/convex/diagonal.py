@@ -12,7 +12,7 @@ from ..xp import Array, namespace
 from .base import Part, moved
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagonal(Part):
     """G(x) = ½ Σ_j m_j x_j², m > 0 of shape (d,); for x (d, c), m_j belongs to row j."""
 
@@ -28,6 +28,9 @@ class Diagonal(Part):
         require(good, "m", self.m, "finite numbers > 0, one per feature")
         m.flags.writeable = False
         object.__setattr__(self, "m", m)
+
+    def __repr__(self) -> str:
+        return f"Diagonal({self.m.size} entries from {self.m.min():g} to {self.m.max():g})"
 
     @property
     def rho(self) -> float:

@@ -25,7 +25,7 @@ class Spectrum(NamedTuple):
     V: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Quadratic(Part):
     """G(x) = ½ ⟨x, Qx⟩ − ⟨q, x⟩ + const, Q symmetric positive semidefinite (d, d); x is (d,) or (d, c).
 
@@ -56,6 +56,9 @@ class Quadratic(Part):
         for name, array in (("Q", Q), ("q", q)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def __repr__(self) -> str:
+        return f"Quadratic(Q {self.Q.shape}, q {self.q.shape}, const={self.const:g})"
 
     @cached_property
     def spectrum(self) -> Spectrum:

@@ -38,7 +38,7 @@ from .ending import End, early, notes_of, nothing_half_done, uneven_columns
 from .null import lam_max, null_model
 from .parts import WithParts
 from .path import PathResult, follow, grid, summary
-from .penalties import chosen_lam, penalty_of, with_lam
+from .penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, penalty_of, with_lam
 from .standard import columns_of, scaling_of
 from .table import Described
 from .task import Budget, Done, Progress, Task, run
@@ -120,7 +120,8 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         x0 = null_model(task.problem(r))
         values = grid(task, r, x0, n_lams, ratio, lams)
         pace = Pace(0, len(values), PathLines(int(me.verbose))) if me.verbose else None
-        runs = follow(task, r, x0, me.solver, budget, values, lams is not None, None if pace is None else partial(pace, 0))
+        seen = None if pace is None else partial(pace, 0)
+        runs = follow(task, r, x0, me.solver, budget, values, lams is not None, seen)
         return summary(task, runs, values, ebic_gamma, me._attributes, getattr(me, "feature_names_in_", None))
 
     # ---- its steps
@@ -156,7 +157,9 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
 
     def _start(self, task: Task) -> tuple[Regularizer, NDArray[Any]]:
         """The penalty with its λ, and the model without features."""
-        r, share = chosen_lam(self._penalty(task), self.penalty, self.lam, self.lam_scale)
+        wide = task.loss.labels != "real" and task.total < task.d
+        default = LAM_SHARE_WIDE if wide else LAM_SHARE
+        r, share = chosen_lam(self._penalty(task), self.penalty, self.lam, self.lam_scale, default)
         P = task.problem(r)
         x0 = null_model(P)
         if share:

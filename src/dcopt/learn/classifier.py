@@ -142,7 +142,7 @@ class DCClassifier(Online, Classifies):
         `penalty__gamma`, `loss__c`. "logistic" becomes softmax for more than two classes, with a penalty over whole
         features (groups="rows")
     lam : λ. None: an instance keeps its own; a penalty by name gets 5 % of lam_max, the least λ whose answer is the
-        model without features
+        model without features (60 % for classes with fewer rows than features)
     lam_scale : "absolute", or "max": lam is a share of lam_max
     groups : lists of features (names or numbers) that enter together, features in none stand alone; or one label for
         each feature; "rows": each feature for all classes together; "entries": each coefficient by itself

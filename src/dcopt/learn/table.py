@@ -34,7 +34,7 @@ class Table:
         lines = zip(*cells, strict=True)
         left, *others = widths
         return "\n".join(
-            "  ".join([line[0].ljust(left), *(cell.rjust(w) for cell, w in zip(line[1:], others, strict=True))])
+            "  ".join([line[0].ljust(left), *(cell.rjust(w) for cell, w in zip(line[1:], others, strict=True))]).rstrip()
             for line in lines
         )
 

@@ -96,7 +96,8 @@ class Tuning:
         if not np.isnan(hits).any():
             return hits
         losses, null = np.array(self.losses), nulls[:, :1]
-        return 1.0 - np.divide(losses, null, out=np.ones_like(losses), where=null > 0.0)
+        left: NDArray[np.float64] = np.divide(losses, null, out=np.ones_like(losses), where=null > 0.0)
+        return 1.0 - left
 
     @property
     def null_scores(self) -> NDArray[np.float64]:
