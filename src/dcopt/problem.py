@@ -73,7 +73,7 @@ class Problem:
     def __repr__(self) -> str:
         kind = "H" if self.f is None else type(getattr(self.f, "loss", self.f)).__name__
         many = "a stream" if self.n is None else f"{self.n} components"
-        r = shorten(repr(self.r), 200, placeholder=" …")  # Groups and weights may be as long as x.
+        r = shorten(repr(self.r), 200, placeholder=" …")  # weights may be as long as x
         return f"Problem(G={self.G!r}, {kind} over {many}, x {self.shape}, r={r})"
 
     @property

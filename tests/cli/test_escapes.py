@@ -66,7 +66,7 @@ def test_control_characters_are_shown(data: str, tmp_path: Path, here: Here) -> 
 
 def test_a_model_of_a_stranger_is_shown_as_text(tmp_path: Path, here: Here) -> None:
     X, y = dcopt.load_dataset("breast_cancer")
-    model = dcopt.DCClassifier(lam=0.1).fit(X, y)
+    model = dcopt.DCClassifier(lam=0.1, standardize=True).fit(X, y)
     save_estimator(tmp_path / "m.dcm", model, {"data": EVIL, EVIL: EVIL})
     header, arrays = dcopt.load_model(tmp_path / "m.dcm", allow_nonfinite=True)
     header["fitted"]["certificate"] = header["fitted"]["status"] = EVIL

@@ -114,6 +114,6 @@ def test_the_command_line_ends_its_paths_there_too():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     fit = Fit(dcopt.DCClassifier(penalty="scad", random_state=0), X, X[:, 0] + X[:, 1] > 0)
-    tuning, folds = fit.tuning(40, 1e-3), []
-    fit.tune(tuning, 3, 0, lambda now: folds.append(len(now.losses[-1])))
+    tuning, folds = fit.tuning(40, 1e-3, 3, 0), []
+    fit.tune(tuning, 3, 0, "best", lambda now: folds.append(len(now.losses[-1])), lambda *seen: None)
     assert folds == [len(tuning.lams)] * 3 and len(tuning.lams) < 40

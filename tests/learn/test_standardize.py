@@ -18,6 +18,7 @@ from dcopt.learn.files import load_estimator, save_estimator
 from dcopt.learn.standard import UNEVEN, columns_of, scaling_of
 from dcopt.learn.steps import Fit
 from dcopt.learn.task import Progress
+from dcopt.learn.tuning import FOLD_RULES, RULES
 from dcopt.regularizers import MCP, Box, Nonnegative
 
 C, R = dcopt.DCClassifier, dcopt.DCRegressor
@@ -190,10 +191,11 @@ def test_the_command_line_gives_the_same_model():
     np.testing.assert_array_equal(fit.keep(done).coef_, model.fit(X, y).coef_)
     from dcopt.learn.steps import _folds
 
-    for rule in ("best", "1se", "ebic"):
+    for rule in RULES:
         fit = Fit(C(penalty=MCP(0.1), standardize=True, random_state=0), X, y)
-        tuning = fit.tuning(10, 0.01)
-        fit.tune(tuning, 4, 7, lambda now: None, rule)
+        count = 4 if rule in FOLD_RULES else 0
+        tuning = fit.tuning(10, 0.01, count, 7)
+        fit.tune(tuning, count, 7, rule, lambda now: None, lambda *seen: None)
         part = _folds(fit.task, 4, 7)
         folds = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(4)]
         python = dcopt.DCClassifierCV(penalty=MCP(0.1), standardize=True, n_lams=10, cv=folds, rule=rule).fit(X, y)

@@ -33,10 +33,8 @@ class Table:
         widths = [max(map(len, column)) for column in cells]
         lines = zip(*cells, strict=True)
         left, *others = widths
-        return "\n".join(
-            "  ".join([line[0].ljust(left), *(cell.rjust(w) for cell, w in zip(line[1:], others, strict=True))]).rstrip()
-            for line in lines
-        )
+        rows = ((line[0].ljust(left), *map(str.rjust, line[1:], others)) for line in lines)
+        return "\n".join("  ".join(row).rstrip() for row in rows)
 
     __repr__ = __str__
 

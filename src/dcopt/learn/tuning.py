@@ -92,7 +92,7 @@ class Tuning:
     def scores(self) -> NDArray[np.float64]:
         """(folds, λ), larger is better: hits, or of numbers the share of the null model's loss that is removed."""
         nulls = np.array(self.nulls).reshape(-1, 2)
-        hits = np.array(self.hits).reshape(len(nulls), -1)
+        hits = np.array(self.hits).reshape(len(nulls), len(self.lams))
         if not np.isnan(hits).any():
             return hits
         losses, null = np.array(self.losses), nulls[:, :1]
