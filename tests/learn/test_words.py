@@ -326,7 +326,7 @@ def test_columns_of_a_trace():
     trace = C(lam=0.05).fit(*two_classes()).trace_
     assert trace[0].t == 0 and trace[-1].F == trace["F"][-1]
     for name in ("foo", "count"):
-        with pytest.raises(KeyError, match=f"a trace has no column '{name}'; its columns are t, seconds"):
+        with pytest.raises(BadSettings, match=f"column = '{name}': expected a known name; known: F, gradients"):
             trace[name]
 
 
