@@ -323,9 +323,9 @@ def test_targets_that_are_no_numbers_or_missing():
         np.array(["no", "yes", *[np.nan] * (N - 2)], object),
     ):
         for use in (C().fit, CCV().fit, lambda X, y: C().partial_fit(X, y, classes=["no", "yes"])):
-            with pytest.raises(BadInput, match="y, row 2: is .*: every row needs a label"):
+            with pytest.raises(BadInput, match="y, row 2: is (<NA>|None|nan)$"):
                 use(X, y)
-        with pytest.raises(BadInput, match="y, row 2: is .*: every row needs a label"):
+        with pytest.raises(BadInput, match="y, row 2: is (<NA>|None|nan)$"):
             dcopt.erm(X, y, "logistic")
 
 

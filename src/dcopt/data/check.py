@@ -212,7 +212,7 @@ def object_labels(y: Any) -> None:
         return
     for row, label in enumerate(a.ravel()):
         if is_missing(label):
-            raise BadInput("y", f"is {label}: every row needs a label", row=row)
+            raise BadInput("y", f"is {label}", row=row)
     if len({type(v) if isinstance(v, (str, bytes)) else None for v in a.ravel()}) > 1:
         raise BadInput("y", "mixes strings and numbers")
 
