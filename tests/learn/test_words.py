@@ -348,6 +348,8 @@ def test_figures_have_names_colours_and_counts():
     top = ax.child_axes[0]
     assert top.get_xlabel() == "features in the model"
     assert [int(t.get_text()) for t in top.get_xticklabels()][-1] == model.path_.nnz[-1]
+    effects = model.path_.plot_path(effects=True)
+    assert effects.get_ylabel().startswith("effect") and ax.get_ylabel() == "coefficient"
     assert "chosen (rule='best')" in [t.get_text() for t in model.plot_cv().get_legend().get_texts()]
     assert dcopt.DCRegressorCV(rule="ebic", n_lams=4).fit(*numbers()).plot_cv().get_ylabel() == "extended BIC"
 

@@ -91,9 +91,9 @@ class CrossValidated(DCBase):
         return draw_cv(self, ax)
 
     def plot_path(self, ax: Any = None) -> Any:
-        """The coefficients against λ; returns the axes. Needs matplotlib (dcopt[plot])."""
+        """The coefficients, or with standardize=True their effects, against λ; returns the axes. Needs matplotlib."""
         check_is_fitted(self)
-        return self.path_.plot_path(ax)
+        return self.path_.plot_path(ax, effects=bool(self.standardize))
 
 
 def _fold(

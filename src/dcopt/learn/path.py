@@ -65,11 +65,11 @@ class PathResult:
         nearest = np.argmin(np.abs(np.log(np.maximum(self.lams, tiny)) - math.log(max(lam, tiny))))
         return np.array(self.coefs[nearest])
 
-    def plot_path(self, ax: Any = None, names: Any = None) -> Any:
-        """Coefficients against λ; returns the axes. Needs matplotlib (dcopt[plot])."""
+    def plot_path(self, ax: Any = None, names: Any = None, effects: bool = False) -> Any:
+        """Coefficients, or effects, against λ; returns the axes. Needs matplotlib (dcopt[plot])."""
         from .plots import draw_path
 
-        return draw_path(self, ax, self.names if names is None else names)
+        return draw_path(self, ax, self.names if names is None else names, effects)
 
     def __repr__(self) -> str:
         k, shown = len(self.lams), np.unique(np.linspace(0, len(self.lams) - 1, _LINES).round().astype(int))

@@ -22,16 +22,18 @@ def _axes(ax: Any) -> Any:
     return Figure(figsize=(7, 4.5), layout="constrained").subplots()
 
 
-def draw_path(path: Any, ax: Any, names: Any) -> Any:
+def draw_path(path: Any, ax: Any, names: Any, effects: bool) -> Any:
     """One line for every coefficient that is ever in the model: the largest with colours and names, the others grey.
 
-    Largest by effect at the smallest λ. The upper axis counts the features, the dotted line is the least ebic.
+    Largest by effect, anywhere on the path. The upper axis counts the features, the dotted line is the least ebic.
+    `effects`: the lines are coefficient × deviation of the column, which have one unit.
     """
     ax = _axes(ax)
     coefs = path.coefs.reshape(len(path.lams), -1)
     d = path.coefs.shape[-1]
     there: list[int] = np.flatnonzero((coefs != 0).any(axis=0)).tolist()
-    effect = np.abs(coefs[-1]) * (1.0 if path.scale is None else np.tile(path.scale, coefs.shape[1] // d))
+    scaled = coefs if path.scale is None else coefs * np.tile(path.scale, coefs.shape[1] // d)
+    effect, coefs = np.abs(scaled).max(axis=0), scaled if effects else coefs
     largest = sorted(there, key=lambda j: -effect[j])[:_NAMED]
     for j in sorted(there, key=lambda j: effect[j]):
         rank = largest.index(j) if j in largest else None
@@ -39,7 +41,7 @@ def draw_path(path: Any, ax: Any, names: Any) -> Any:
         ax.plot(path.lams, coefs[:, j], lw=0.7 if rank is None else 1.4, color=colour, label=_called(j, d, names))
     best = path.best("ebic")
     ax.axvline(path.lams[best], color="0.5", ls=":", lw=1)
-    _label(ax, "coefficient")
+    _label(ax, "effect: coefficient × deviation" if effects else "coefficient")
     _name_ends(ax, [(_called(j, d, names), float(coefs[-1, j]), f"C{k}") for k, j in enumerate(largest)])
     _count(ax, path.lams, path.nnz)
     ax.text(path.lams[best], 0.02, " least ebic", transform=ax.get_xaxis_transform(), color="0.4", fontsize="small")
