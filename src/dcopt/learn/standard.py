@@ -15,6 +15,7 @@ from ..data.rows import RowMatrix
 
 _BLOCK = 2**16  # entries of a dense matrix that are read at once, as float64: they stay in the cache
 _SOME = 4096  # rows of a dense matrix that tell which share of a column is 0
+_CANCELS = 1e-6  # share of its mean square below which a variance has lost too many digits to a difference
 _FEW = 10  # entries of a column that are not 0: fewer do not tell its unit
 _FLAT = 1e-10  # deviation over root mean square: below it a column is constant but for rounding
 UNEVEN = 100.0  # ratio of two columns' scales from which on a penalty decides by their units
@@ -51,8 +52,7 @@ class Columns(NamedTuple):
 
 def columns_of(rows: RowMatrix, weights: NDArray[Any] | None = None) -> Columns:
     """Mean, deviation and size of every column."""
-    w = np.ones(rows.shape[0]) if weights is None else np.asarray(weights, np.float64)
-    w = w / w.max()  # so that no sum overflows
+    w = None if weights is None else np.asarray(weights, np.float64) / np.max(weights)  # so that no sum overflows
     mean, square, share = _sparse(rows, w) if isinstance(rows, CsrRows) else _dense(rows, w)
     deviation = np.sqrt(square)
     few = (share * rows.shape[0] < _FEW) & (share < 0.5)
@@ -60,9 +60,10 @@ def columns_of(rows: RowMatrix, weights: NDArray[Any] | None = None) -> Columns:
     return Columns(mean, deviation, np.hypot(deviation, mean), typical)
 
 
-def _dense(rows: Any, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def _dense(rows: Any, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], ...]:
     """Means, variances and the shares of entries that are not 0: in one pass, about the mean of the first rows."""
     a = rows.a
+    w = np.ones(len(a)) if weights is None else weights
     total, parts = float(w.sum()), list(_parts(a))
     shift = a[parts[0]].mean(axis=0, dtype=np.float64)
     first, second, space = np.zeros(a.shape[1]), np.zeros(a.shape[1]), np.empty((parts[0].stop, a.shape[1]))
@@ -75,14 +76,20 @@ def _dense(rows: Any, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]
     return shift + first / total, np.maximum(second / total - (first / total) ** 2, 0.0), share
 
 
-def _sparse(rows: CsrRows, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def _sparse(rows: CsrRows, weights: NDArray[np.float64] | None) -> tuple[NDArray[np.float64], ...]:
     """The same of a CSR matrix, whose entries that are not stored are 0."""
-    each, data, d = np.repeat(w, np.diff(rows.indptr)), rows.data.astype(np.float64), rows.d
-    total = float(w.sum())
-    mean = np.bincount(rows.indices, each * data, d) / total
-    there = np.bincount(rows.indices, each, d) / total
-    about = np.bincount(rows.indices, each * (data - mean[rows.indices]) ** 2, d) / total
-    return mean, about + np.maximum(1.0 - there, 0.0) * mean**2, np.where(there > 0.0, there, 1.0)
+    at, data, d = rows.indices, rows.data.astype(np.float64, copy=False), rows.d
+    total = float(rows.shape[0] if weights is None else weights.sum())
+    each = None if weights is None else np.repeat(weights, np.diff(rows.indptr))
+    there = np.bincount(at, each, d) / total
+    mean = np.bincount(at, data if each is None else each * data, d) / total
+    raw = np.bincount(at, data * data if each is None else each * data * data, d) / total
+    square = raw - mean**2
+    if np.any(square < _CANCELS * raw):  # nearly constant columns: about the mean, which takes twice as long
+        about = (data - mean[at]) ** 2
+        square = np.bincount(at, about if each is None else each * about, d) / total
+        square += np.maximum(1.0 - there, 0.0) * mean**2
+    return mean, square, np.where(there > 0.0, there, 1.0)
 
 
 def _parts(a: NDArray[Any]) -> Iterator[slice]:
