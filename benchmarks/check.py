@@ -31,7 +31,7 @@ import scipy.sparse as sp  # noqa: E402
 import step  # noqa: E402
 
 import dcopt  # noqa: E402
-from dcopt.data.datasets import available  # noqa: E402
+from dcopt.datasets.named import available  # noqa: E402
 from dcopt.estimators import PAGE  # noqa: E402
 from dcopt.regularizers import L1, MCP, Exponential  # noqa: E402
 

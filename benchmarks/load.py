@@ -19,7 +19,7 @@ ROUNDS = 7
 
 def text(folder: Path) -> tuple[str, Path]:
     """a9a from DCOPT_DATA, or a text of its shape and density."""
-    from dcopt.data.datasets import _file
+    from dcopt.datasets.named import _file
 
     path = _file("a9a")
     if path is not None:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import dcopt
-from dcopt.data.datasets import available
+from dcopt.datasets.named import available
 from dcopt.estimators import PAGE
 from dcopt.regularizers import Exponential
 

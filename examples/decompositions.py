@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import dcopt
-from dcopt.data.datasets import available
+from dcopt.datasets.named import available
 from dcopt.regularizers import Exponential
 
 METHODS = ("dca-page", "dca-svrg")

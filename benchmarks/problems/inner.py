@@ -13,9 +13,8 @@ import numpy as np
 
 import dcopt
 from dcopt.convex import Mean
-from dcopt.functions import KnownSquare
 from dcopt.subproblems import fista, svrg
-from dcopt.sums import LinearSum
+from dcopt.sums import KnownSquare, LinearSum
 
 
 def problem(n: int, mu: float) -> dcopt.Problem:

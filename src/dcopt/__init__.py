@@ -7,8 +7,8 @@ with, scikit-learn-sized problems to streams, and never CONVERGED without a reco
 from typing import TYPE_CHECKING, Any
 
 from . import estimators, losses, measures, problems, regularizers
-from .data.datasets import load_dataset, load_libsvm
-from .data.save import save_libsvm
+from .datasets.named import load_dataset, load_libsvm
+from .datasets.save import save_libsvm
 from .errors import (
     BadFile,
     BadInput,
@@ -21,21 +21,23 @@ from .errors import (
     NeedsFiniteSum,
     ResumeMismatch,
 )
-from .functions import Function
 from .laws import LawBroken, check
 from .methods import METHODS, Method
-from .online import stream
-from .plan import Plan, plan
 from .problem import Problem, erm
-from .resume import resume
+from .problems.stream import stream
+from .runs import stop
+from .runs.resume import resume
 from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
 from .store import load_model, peek, save_model
+from .sums import Function
+from .theory.plan import Plan, plan
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .learn import DCClassifier, DCClassifierCV, DCRegressor, DCRegressorCV, PathResult, path
+    from .fit import path
+    from .learn import DCClassifier, DCClassifierCV, DCRegressor, DCRegressorCV, PathResult
 
 __all__ = [
     "METHODS",
@@ -81,6 +83,7 @@ __all__ = [
     "save_libsvm",
     "save_model",
     "solve",
+    "stop",
     "stream",
 ]
 

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+_MOST_ENTRIES, _MOST_LETTERS = 6, 300  # of a value in a message
 
 # names that other libraries have for ours
 _ELSEWHERE = {
@@ -89,7 +90,16 @@ class BadSettings(DcoptError, ValueError):
 
     def __init__(self, setting: str, value: object, expected: str) -> None:
         self.setting, self.value, self.expected = setting, value, expected
-        super().__init__(f"{setting} = {value!r}: expected {expected}")
+        super().__init__(f"{setting} = {_shown(value)}: expected {expected}")
+
+
+def _shown(value: object) -> str:
+    """A value in a message: an array by its shape, anything else that is long by its beginning."""
+    shape = getattr(value, "shape", None)
+    if hasattr(value, "dtype") and isinstance(shape, tuple) and math.prod(shape) > _MOST_ENTRIES:
+        return f"an array of shape {shape}"
+    text = repr(value)
+    return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "…"
 
 
 class CannotSolve(DcoptError, TypeError):
@@ -155,15 +165,16 @@ def elsewhere(**known: str) -> Callable[[Callable[Given, Made]], Callable[Given,
     """A keyword that the function does not have is refused with the one that it has: `known`, or the nearest name."""
 
     def wrap(function: Callable[Given, Made]) -> Callable[Given, Made]:
-        names = tuple(inspect.signature(function).parameters)
+        names = tuple(name for name in inspect.signature(function).parameters if name != "self")
+        called = function.__qualname__.split(".")[0 if function.__name__ == "__init__" else -1]
 
         @wraps(function)
         def checked(*args: Given.args, **given: Given.kwargs) -> Made:
-            for name in given.keys() - set(names):
+            for name in given.keys() - set(names) - {"self"}:
                 near = nearest(name, names)
                 hint = known.get(name) or (None if near is None else f"{near}=")
                 said = f"it has {', '.join(names)}" if hint is None else f"say {hint}"
-                raise TypeError(f"{function.__name__}() has no argument {name!r}; {said}")
+                raise TypeError(f"{called}() has no argument {name!r}; {said}")
             return function(*args, **given)
 
         return checked

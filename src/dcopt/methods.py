@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from .constants import importance_kappa, smoothness
 from .convex import LocalCurvature, Majorizer, Mean, ScaledIdentity
 from .draw import Draw
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum, pick
-from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG, Revisited
-from .estimators.base import Steady
-from .functions import KnownSquare
-from .nested import Nested
+from .estimators import ESTIMATORS, PAGE, SAG, SAGA, SVRG, Estimator, Extrapolated, Fresh, Full, LooplessSVRG
+from .estimators.base import KnowsItsError
+from .local import ALL, Local, Samples, local_dca
+from .local.epochs import EpochRule, enough, wide
+from .local.settings import NEEDS_ROWS
+from .loop import dca
 from .problem import Problem
-from .regularizers import Except
+from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
 from .subproblems.boosted import Boosted
-from .subproblems.local import Local
-from .subproblems.parts import separable
 from .subproblems.staged import StagedSPG, StagedSVRG
-from .sums import LinearSum
-from .theory import Scene, shift_for
+from .sums import KnownSquare
+from .sums.constants import importance_kappa
+from .theory.formulas import Scene, shift_for
 
 
 @runtime_checkable
@@ -48,6 +48,28 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True)
+class Ready:
+    """A method that was made for one problem: an iterator of states from any state."""
+
+    name: str
+    P: Problem  # with the κ, or the G, of the method
+    estimator: Estimator
+    solver: Subsolver | None = None
+    local: Local | None = None  # The steps are those of the local method.
+    descends: bool = False  # Every step descends.
+    text: str = ""  # the estimator, sizes and all
+    notes: tuple[str, ...] = ()
+
+    def states(self, state: State, seed: int, subsolver: Subsolver | None = None) -> Iterator[State]:
+        """Those after this one"""
+        if self.local is not None:
+            return local_dca(self.P, self.local, state, seed)
+        solver = subsolver or self.solver
+        assert solver is not None  # every method has one or the other
+        return dca(self.P, self.estimator, solver, state, seed)
+
+
+@dataclass(frozen=True)
 class Method:
     """A recipe. `estimator` makes the estimator for N components."""
 
@@ -62,6 +84,18 @@ class Method:
     stream: Estimator | None = None  # what it uses on a stream, which has no N
     transform: Callable[[Problem], Problem] | None = None  # another decomposition of the same F
     subsolver: Callable[[Problem], Subsolver] = lambda P: choose(P.G, P.r)
+    local: Local | None = None  # The steps are those of the local method.
+
+    def ready(self, P: Problem) -> Ready:
+        """The method for this problem; refuses what it cannot solve."""
+        if self.local is not None:
+            return _local(self, P, self.local)
+        if isinstance(P.G, LocalCurvature) and P.n is not None:
+            return _epochs(self, P)
+        tuned, estimator = self.prepare(P)
+        estimator.check(P.n)
+        exact = isinstance(estimator, Full) and self.transform is None
+        return Ready(self.name, tuned, estimator, self.subsolver(tuned), descends=exact, text=repr(estimator))
 
     def prepare(self, P: Problem) -> tuple[Problem, Estimator]:
         """The problem with this method's κ, and the estimator for its N; refuses what cannot be solved."""
@@ -69,11 +103,12 @@ class Method:
             raise NeedsFiniteSum(self.name)
         if self.only_S and P.f is None:
             raise CannotSolve(self.name, "it needs form (S), F = f + r, and was given G − H", "dca-page")
-        if self.linear and not isinstance(P.f, LinearSum):
-            raise CannotSolve(self.name, _NEEDS_ROWS, "dca")
+        facts = P.sum.facts()
+        if self.linear and facts.rows is None:
+            raise CannotSolve(self.name, NEEDS_ROWS, "dca")
         if self.smooth_r2 and P.r.L2 is None:
             raise CannotSolve(self.name, "r2 is not smooth", "dca")
-        if self.convex_f and not (isinstance(P.f, LinearSum) and P.f.loss.curvature[0] >= 0.0):
+        if self.convex_f and not (P.f is not None and facts.convex):
             raise CannotSolve(self.name, "f is not known to be convex, and extrapolation needs that", "dca")
         if P.tunable:
             P = P.with_kappa(self._kappa(P))
@@ -94,17 +129,19 @@ class Method:
             P = P.shift(_needed_shift(P, estimator.spread(P.n)))  # a general G need not leave it the descent of (S)
         if P.f is None or isinstance(P.G, Majorizer):
             estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
-        if isinstance(P.G, Majorizer) and isinstance(P.f, LinearSum):
-            P = replace(P, G=P.G.steady(P.f, self._noise(estimator, P.f.n)))
+        if isinstance(P.G, Majorizer) and P.f is not None and facts.rows is not None:
+            P = replace(P, G=P.G.steady(facts.rows, self._noise(estimator, facts.rows.n)))
         return P, estimator
 
     def _kappa(self, P: Problem) -> float:
         """κ, where it is the method's to choose."""
         kappa: float = self.kappa * P.G.L
         estimator: Any = None if P.n is None else self.estimator(P.n)
-        if P.n is not None and getattr(estimator, "sampling", "") == "importance" and isinstance(estimator, Steady):
-            assert isinstance(P.f, LinearSum)  # what is tunable has one
-            own = importance_kappa(P.f, estimator.spread(P.n))
+        weighs = P.n is not None and getattr(estimator, "sampling", "") == "importance"
+        if weighs and isinstance(estimator, KnowsItsError):
+            rows = P.sum.facts().rows
+            assert rows is not None  # what is tunable has them
+            own = importance_kappa(rows, estimator.spread(rows.n))
             return min(kappa, own or kappa)  # 0: all rows are empty
         return kappa
 
@@ -113,7 +150,7 @@ class Method:
         if getattr(estimator, "sampling", "") == "cyclic":
             why = "rows that come in order are no random sample, and nothing is known of their error"
             raise CannotSolve(self.name, why, 'sampling="iid" or "distinct"')
-        if isinstance(estimator, Steady):
+        if isinstance(estimator, KnowsItsError):
             return estimator.spread(n)
         why = "it has no spread(n), which says how long steps may be in a metric that is made of the data"
         raise CannotSolve(self.name, why, 'dca, or with decomposition="scalar"')
@@ -126,7 +163,7 @@ def outside(estimator: Any) -> Any:
 
 def _weighs(P: Problem) -> bool:
     """Whether the length of a row says how much it may matter."""
-    return isinstance(P.f, LinearSum) and isinstance(P.G, ScaledIdentity)
+    return P.f is not None and P.f.facts().rows is not None and isinstance(P.G, ScaledIdentity)
 
 
 def _needed_shift(P: Problem, s: float) -> float:
@@ -189,10 +226,11 @@ def _strong_inside(P: Problem) -> Problem:
 
     m_f makes f convex, γ = L̄ makes the program well conditioned (its published code takes 3L for γ, and is slower).
     """
-    assert isinstance(P.f, LinearSum)  # the recipe is linear
-    s = smoothness(P.f)
+    rows = P.sum.facts().rows
+    assert rows is not None  # the recipe is linear
+    s = rows.smoothness()
     mu = s.m_f + (s.Lbar or 1.0)
-    return replace(P, G=Mean(P.f, mu), H=KnownSquare(mu, P.f), f=None, inner_tol=math.inf)
+    return replace(P, G=Mean(rows, mu), H=KnownSquare(mu, rows), f=None, inner_tol=math.inf)
 
 
 def _spg(P: Problem) -> Subsolver:
@@ -202,14 +240,34 @@ def _spg(P: Problem) -> Subsolver:
     return StagedSPG(G.mu - G.smoothness.m_f, b)  # type: ignore[return-value]  # told the step by the loop
 
 
-def separate(P: Problem, name: str = "a local metric", instead: str = "dca") -> Problem:
-    """P itself, if a metric can be made of f and the program in it falls apart."""
-    if not isinstance(P.f, LinearSum):
-        raise CannotSolve(name, _NEEDS_ROWS, instead)
-    if not separable(P.r):
-        own = type(P.r.of if isinstance(P.r, Except) else P.r).__name__
-        raise CannotSolve(name, f"r = {own} does not fall apart into entries or rows", instead)
-    return P
+def _local(method: Method, P: Problem, how: Local) -> Ready:
+    """The local method on this problem"""
+    if P.n is None:
+        raise NeedsFiniteSum(method.name)
+    return Ready(method.name, how.check(P, method.name), Full(), local=how, text=repr(how))
+
+
+def _epochs(method: Method, P: Problem) -> Ready:
+    """The method's estimator in epochs in the metric of f's curvature; the full gradient is `dca-local`.
+
+    Named recipes take batches of at least `enough` rows; where a few of these are all rows, the full gradient.
+    "Quadratic inside" is outside: the quadratic is known exactly.
+    """
+    estimator: Any = outside(method.estimator(P.n or 1))
+    Local().check(P, 'decomposition="local"', 'decomposition="scalar"')
+    own_step = method.transform is not None or method.subsolver is not Method.subsolver
+    if own_step or isinstance(estimator, Extrapolated):
+        raise CannotSolve(method.name, 'its step is not one in a metric that changes (decomposition="local")', "dca")
+    if getattr(estimator, "sampling", "") == "cyclic":
+        raise CannotSolve(method.name, "every epoch would begin with the same rows", 'sampling="iid" or "distinct"')
+    if METHODS.get(method.name) is method:
+        estimator = wide(estimator, enough(P), P.n or 1)
+    estimator.check(P.n)
+    full = isinstance(estimator, Full)
+    how = "the full gradient" if full else f"epochs of {estimator!r}, with a look at F at the end of each"
+    said = f"in the metric of f's curvature: {how}"
+    local = Local(epochs=None if full else EpochRule(estimator))
+    return Ready(method.name, P, estimator, local=local, text=said, notes=(said,))
 
 
 def _boosted(P: Problem) -> Subsolver:
@@ -219,11 +277,6 @@ def _boosted(P: Problem) -> Subsolver:
 def _staged_svrg(P: Problem) -> Subsolver:
     return StagedSVRG()  # type: ignore[return-value]  # told the step by the loop
 
-
-_NEEDS_ROWS = "it needs f as a sum over rows of data (dcopt.erm)"
-_GROWS = Nested()
-_MANY = 4096  # rows: below it a full gradient costs less than what a batch saves
-AUTO = "auto"
 
 METHODS: dict[str, Method] = {
     m.name: m
@@ -247,76 +300,35 @@ METHODS: dict[str, Method] = {
         ),
         Method("pdcae", lambda n: Extrapolated(), says="the full gradient, extrapolated", only_S=True, convex_f=True),
         Method("bdca", _full, says="the full gradient, then a line search", subsolver=_boosted),
+        Method("dca-local", _full, says="the full gradient; G is the curvature of f at x", local=Local()),
         Method(
-            "dca-local", lambda n: Revisited(), says="the full gradient; G is the curvature of f at x", only_S=True,
-            linear=True, transform=separate, subsolver=Local,
-        ),
-        Method(
-            "dca-nested", lambda n: Revisited(_GROWS), says="dca-local on 1/16, 1/4, 1/2 of the rows, then on all",
-            only_S=True, linear=True, transform=separate, subsolver=lambda P: Local(P, _GROWS),
+            "dca-nested", _full, says="dca-local on 1/16, 1/4, 1/2 of the rows, then on all", local=Local(Samples()),
         ),
         Method("online-dca", _online, says="64 (t+1) fresh samples in step t", stream=Fresh(b=64, growth=1.0)),
     )
 }
 
 
-def as_method(spec: str | Method | Estimator) -> Method:
+def as_method(spec: str | Method | Estimator | Local) -> Method:
     """A recipe from its name, or one that uses the given estimator with κ = L_f."""
     if isinstance(spec, Method):
         return spec
     if isinstance(spec, str):
         return METHODS[pick("method", spec, METHODS, "an estimator")]
+    if isinstance(spec, Local):
+        name = "dca-local" if spec.samples == ALL else "dca-nested"
+        return replace(METHODS[name], local=spec)
     if isinstance(spec, type) or not all(hasattr(spec, verb) for verb in ("start", "step", "check")):
         pick("method", spec, METHODS, "an estimator")  # says what is known
-    estimator: Estimator = spec
-    if isinstance(estimator, Revisited):  # who looks at F pays for its gradients
-        nested = estimator.nested
-        own = METHODS["dca-local" if nested is None else "dca-nested"]
-        return replace(own, estimator=lambda n: estimator, subsolver=lambda P: Local(P, nested))
-    return Method(_name(estimator), lambda n: estimator, stream=estimator)
+    return Method(_name(spec), lambda n: spec, stream=spec)
 
 
-def own_subsolver(given: str | Subsolver | None, recipe: Method, estimator: Estimator) -> Subsolver | None:
+def own_subsolver(given: str | Subsolver | None, ready: Ready) -> Subsolver | None:
     """The sub-solver that was asked for, if the method can do with it."""
-    if given is None:
-        return None
-    solver = as_subsolver(given)
-    if isinstance(estimator, Revisited) and not (isinstance(solver, Local) and solver.nested == estimator.nested):
-        expected = f"None: {recipe.name} makes its own metric, looks at F in it, and that pays for the gradients"
+    if given is not None and ready.local is not None:
+        expected = f"None: {ready.name} makes its own metric, looks at F in it, and that pays for the gradients"
         raise BadSettings("subsolver", given, expected)
-    return solver
-
-
-def resolve(spec: str | Method | Estimator, P: Problem) -> tuple[Method, tuple[str, ...]]:
-    """The recipe, and what "auto" took for this problem and why."""
-    if not (isinstance(spec, str) and spec == AUTO):
-        if isinstance(spec, str):
-            pick("method", spec, (*METHODS, AUTO), "an estimator")
-        return as_method(spec), ()
-    name, why = _automatic(P)
-    return METHODS[name], (f"auto took {name}: {why}",)
-
-
-def _automatic(P: Problem) -> tuple[str, str]:
-    f = P.f
-    if P.n is None:
-        return "dca-page", "a stream"
-    if not isinstance(f, LinearSum):
-        if P.n < _MANY:
-            return "dca", f"a general G, and {P.n} components are soon seen"
-        if not math.isfinite(getattr(P.sum, "L_v", None) or 0.0):
-            return "dca", "a general G, and components with kinks"
-        return "dca-page", f"a general G and {P.n} components"
-    convex = f.loss.curvature[0] >= 0.0
-    if (P.tunable or isinstance(P.G, LocalCurvature)) and separable(P.r):
-        if f.grams is not None:
-            return "dca-local", "the curvature is the same everywhere, so that one matrix serves all steps"
-        if f.n >= _MANY and _GROWS.share(0, f) < 1.0:
-            return "dca-nested", f"curvature at x, and {f.n} rows for {math.prod(f.shape)} unknowns let samples grow"
-        return "dca-local", f"curvature at x; {f.n} rows for {math.prod(f.shape)} unknowns are seen from the start"
-    if P.tunable and f.n >= _MANY:
-        return "dca-page", f"r does not fall apart into entries or rows, and {f.n} rows allow batches"
-    return ("pdcae" if convex else "dca"), "full gradients in the given metric" if not P.tunable else f"{f.n} rows"
+    return None if given is None else as_subsolver(given)
 
 
 def _name(estimator: Estimator) -> str:

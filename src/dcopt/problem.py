@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .constants import Constants, Smoothness, majorizing_kappa, smoothness
 from .convex import (
     Convex,
     LocalCurvature,
@@ -23,13 +22,12 @@ from .convex import (
 from .data import check
 from .data.intercept import WithIntercept
 from .errors import BadInput, BadSettings, CannotSolve, elsewhere, pick, require_number
-from .functions import Function
 from .losses import Loss
 from .losses import loss as as_loss
 from .regularizers import Except, Regularizer, reweighted
 from .regularizers import regularizer as as_regularizer
-from .streams import StreamSum
-from .sums import LinearSum, Sum
+from .sums import LinearSum, Look, Sum
+from .sums.constants import Constants, Smoothness, majorizing_kappa
 from .xp import Array, namespace
 
 
@@ -82,9 +80,9 @@ class Problem:
         return self.H if self.f is None else self.f  # type: ignore[return-value]  # one of them is there
 
     @property
-    def known(self) -> Sum:
-        """What F and the measures are examined on: the sum itself, or the held-out sample of a stream."""
-        return self.sum.holdout if isinstance(self.sum, StreamSum) else self.sum
+    def evaluation_sum(self) -> Sum:
+        """The sum on which F and the measures are evaluated: the sum itself, or the held-out sample of a stream."""
+        return self.sum.evaluation
 
     @property
     def n(self) -> int | None:
@@ -112,13 +110,12 @@ class Problem:
         """F(x)"""
         return self.examine(check.point(x, self.shape, np.float64, "x")).F
 
-    def examine(self, x: Array, remember: bool = False) -> Point:
+    def examine(self, x: Array, look: Look | None = None) -> Point:
         """F and the linear term at x, from all components (of a stream: from the held-out sample).
 
-        `remember`: from memory where x is the last point that was looked at, the same numbers.
+        `look`: what a pass over all components has told about x, where there was one.
         """
-        seen = self.f.recent.knows(x) if remember and isinstance(self.f, LinearSum) else None
-        value, g = self.known.all().value_grad(x) if seen is None else (seen.value, seen.grad)
+        value, g = self.evaluation_sum.all().value_grad(x) if look is None else (look.f, look.grad)
         down = -g if self.f is not None else self.down(x, self.linear(x, g))
         if self.f is None:
             value = self.G.value(x) - 0.5 * self.eta * float(namespace(x).sum(x * x)) - value
@@ -127,17 +124,17 @@ class Problem:
     @cached_property
     def constants(self) -> Constants:
         """ρ, L_H, L, L_v, L_r2: algorithms use them, plans state them."""
-        G, r, f = self.G, self.r, self.known
-        if isinstance(self.f, Function):  # H = G − f, and f has its curvature in [ρ, L], or in [−L, L] where ρ = 0
-            m, L_f, own = -self.f.rho if self.f.rho > 0.0 else self.f.L, self.f.L, self.f.L_v
+        G, r, known = self.G, self.r, self.sum.facts()
+        s = self.evaluation_sum.smoothness() if self.f is not None else None
+        if s is not None:
+            how = "from all components" if self.n is not None else f"estimated from {self.evaluation_sum.n} samples"
+            return self.constants_from(s, how)
+        if self.f is not None:  # H = G − f, and f has its curvature in [ρ, L], or in [−L, L] where ρ = 0
+            m, L_f = -known.rho if known.rho > 0.0 else known.L, known.L
             L_H = None if m is None or L_f is None else max(G.L + m, L_f - G.rho)
-            return Constants(G.rho + r.rho, G.rho - (L_f or 0.0), L_H, L_H, own, r.L2)
-        if self.f is None or not isinstance(f, LinearSum):
-            L_H, L, L_v = (getattr(self.sum, name, None) for name in ("L_H", "L", "L_v"))
-            L_H, L = (None if c is None else c + self.eta for c in (L_H, L))
-            return Constants(G.rho + r.rho, getattr(self.sum, "rho", 0.0) + self.eta, L_H, L, L_v, r.L2)
-        how = "from all components" if self.n is not None else f"estimated from {f.n} samples"
-        return self.constants_from(smoothness(f), how)
+            return Constants(G.rho + r.rho, G.rho - (L_f or 0.0), L_H, L_H, known.L_v, r.L2)
+        L_H, L = (None if c is None else c + self.eta for c in (known.L_H, known.L))
+        return Constants(G.rho + r.rho, known.rho + self.eta, L_H, L, known.L_v, r.L2)
 
     def constants_from(self, s: Smoothness, how: str = "") -> Constants:
         """The constants of form (S) from what is known of f, without another look at the data."""
@@ -151,12 +148,12 @@ class Problem:
     @cached_property
     def own_constants(self) -> Constants | None:
         """The constants in the metric ‖x‖² = ⟨x, Qx⟩ of a G = τ/2 ⟨x, Qx⟩ that was made to majorize f, else None."""
-        G, r, f = self.G, self.r, self.f
-        if not (isinstance(G, Majorizer) and isinstance(f, LinearSum)):
+        G, r, rows = self.G, self.r, None if self.f is None else self.f.facts().rows
+        if not isinstance(G, Majorizer) or rows is None:
             return None
-        low, high = f.loss.curvature
+        low, high = rows.loss.curvature
         steep = max(high, -low)
-        L_H, L_v = G.tau + max(0.0, -low) / steep, G.tau * variance_smoothness(f, G)
+        L_H, L_v = G.tau + max(0.0, -low) / steep, G.tau * variance_smoothness(rows, G)
         L_r2 = None if r.L2 is None else r.L2 * G.tau / G.rho
         return Constants(G.tau * (1.0 + r.rho / G.L), G.tau - high / steep, L_H, math.hypot(L_H, L_v), L_v, L_r2)
 
@@ -176,10 +173,8 @@ class Problem:
     @property
     def lower_bound(self) -> float | None:
         """A number below inf F, None where none is known."""
-        f = self.known
-        if self.f is None or not isinstance(f, LinearSum) or f.loss.lower is None or self.r.lower is None:
-            return None
-        return f.loss.lower + self.r.lower
+        f = None if self.f is None else self.f.facts().lower
+        return None if f is None or self.r.lower is None else f + self.r.lower
 
     def fixed(self) -> Problem:
         """The same problem with its κ final: no method changes it."""

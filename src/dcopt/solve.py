@@ -9,25 +9,26 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .auto import AUTO, resolve
 from .data import check
 from .draw import as_seed
-from .epochs import locally
 from .errors import BadInput, BadSettings, OutOfData, elsewhere, require, require_number
 from .estimators import Estimator
-from .job import Job, Observer, Told, Tolerance, are_observers, default_tol, is_problem
-from .loop import dca
-from .methods import AUTO, Method, Planned, own_subsolver, resolve
+from .local import Local
+from .methods import Method, Planned, own_subsolver
 from .problem import Problem
+from .runs.goal import Goal, Tolerance, default_tol
+from .runs.prepared import Observer, PreparedRun, are_observers, is_problem
+from .runs.stop import Rule, Settle
 from .state import Result, State
-from .stop import Rule
 from .subproblems import Subsolver
-from .sums import Cost
+from .sums import FREE
 from .xp import Array
 
 
 def iterate(
     P: Problem,
-    method: str | Method | Estimator | Planned = "dca-page",
+    method: str | Method | Estimator | Local | Planned = "dca-page",
     *,
     seed: int | None = None,
     x0: Any = None,
@@ -41,13 +42,10 @@ def iterate(
     require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
-    recipe, _ = locally(resolve(method, P)[0], P)
-    P, estimator = recipe.prepare(P)
-    estimator.check(P.n)
+    recipe, P, _ = resolve(method, P)
+    ready = recipe.ready(P)
     state = first_state(P, x0) if state is None else state.thawed()
-    solver = own_subsolver(subsolver, recipe, estimator) or recipe.subsolver(P)
-    states = dca(P, estimator, solver, state, as_seed(seed))
-    return _frozen(states)
+    return _frozen(ready.states(state, as_seed(seed), own_subsolver(subsolver, ready)))
 
 
 def _frozen(states: Iterator[State]) -> Iterator[State]:
@@ -77,7 +75,7 @@ def first_state(P: Problem, x0: Any) -> State:
             x = inside
     if not math.isfinite(P.r.r1(x)):
         raise BadInput("x0", "is outside the domain of r1")
-    return State(0, x, None, None, Cost(0, 0))
+    return State(0, x, None, None, FREE)
 
 
 def _rounded(a: Array, b: Array) -> bool:
@@ -93,7 +91,7 @@ def _rounded(a: Array, b: Array) -> bool:
 )  # fmt: skip
 def solve(
     P: Problem,
-    method: str | Method | Estimator | Planned = "auto",
+    method: str | Method | Estimator | Local | Planned = "auto",
     *,
     tol: float | None = None,
     atol: float | None = None,
@@ -104,7 +102,6 @@ def solve(
     measure: Literal["gap", "criticality"] | None = None,
     scale: float | None = None,
     loose_tol: float | None = None,
-    settle: bool = False,
     search: bool | None = None,
     stop: Rule | None = None,
     output: Literal["last", "best", "uniform", "uniform-before"] | None = None,
@@ -139,15 +136,14 @@ def solve(
     scale : what tol and loose_tol are shares of, where it is known: a path of problems with the same f shares it
     samples : budget in samples drawn, each counted once; the budget of a stream, which has no passes
     loose_tol : a run that ends otherwise is ACCEPTABLE if the measure is at most this share of its scale
-    settle : at tol go on, by a step or as long as each lowers the measure tenfold, down to 1e-4 tol, where looks at F
-        are remembered ("dca-local", "dca-nested") and N·d ≤ 2²²: near its end such a method squares what is left with
-        every step, which costs next to nothing there. Estimators do; a checkpoint keeps it
     search : leave critical points for lower ones, where r is a sum of concave profiles of entries ("auto", "dca-local"
         and "dca-nested"; these two from where they would have ended); None: for "auto" without an x0
     x0 : the start; without `search` a run ends at a critical point near it. By default 0; for "auto" a step of f alone
-        from 0 where the penalty is concave and that is lower (of small data,
-        and then for "dca-local" too, the best of three such starts after six steps each, which are counted as passes
-        and not as steps, unless steps, seconds, samples, less than 100 passes, a stop rule or callbacks are given)
+        from 0 where the penalty is concave and that is lower (of small data, and then for "dca-local" too, the best of
+        three such starts after six steps each; they are counted as passes and not as steps, and left out where steps,
+        seconds, samples, less than 100 passes or a stop rule are given)
+    stop : a rule of your own, such as dcopt.stop.Passes(20) | dcopt.stop.Tol(1e-6); dcopt.stop.Settle() goes on at tol
+        as long as steps pay
     output : the last point, the best F among the traced points, or the theorems' one: uniformly from x_1 … x_T
         ("uniform", criticality) or from x_0 … x_{T−1} ("uniform-before", gap)
     callbacks : functions of a State, called after every step; a true return value ends the run
@@ -173,33 +169,36 @@ def solve(
         P, measure = method.P, measure or method.measure
         method = method.estimator
     measure, output = measure or "criticality", output or "last"
-    require(isinstance(settle, bool), "settle", settle, "True or False")
     require(search is None or isinstance(search, bool | np.bool_), "search", search, "None, True or False")
     free = isinstance(method, str) and method == AUTO
     look = x0 is None and free if search is None else bool(search)
-    if (passes, samples, steps, seconds, tol, atol, stop) == (None,) * 7 and P.n is not None:
+    if (passes, samples, steps, seconds, tol, atol) == (None,) * 6 and P.n is not None and not _ends(stop):
         tol = default_tol(P.dtype)
     for name, number in (("tol", tol), ("atol", atol), ("scale", scale)):
         if number is not None:
             require_number(name, number, 0.0)
     given = tol if atol is None else atol
-    told = Told(passes, samples, steps, seconds, given, measure, loose_tol, output, trace, settle, look, look and free)
-    told.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
+    settle = isinstance(stop, Settle)
+    goal = Goal(passes, samples, steps, seconds, given, measure, loose_tol, output, trace, settle, look, look and free)
+    goal.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
     are_observers(callbacks)
     seed = as_seed(seed)
-    job = Job(P, method, told, seed, subsolver)
+    run = PreparedRun(P, method, goal, seed, subsolver)
     if search:
-        job.must_search()
+        run.must_search()
     state = first_state(P, x0)
-    job.told = told = told.absolute(Tolerance.of(P, measure, state.x, tol, atol, loose_tol, scale))
-    rule = told.rule(P, stop)
+    run.goal = goal = goal.absolute(Tolerance.of(P, measure, state.x, tol, atol, loose_tol, scale))
     keeper = None
     if checkpoint is not None:
         _is_new(checkpoint, P)
-        keeper = job.keeper(checkpoint, every, stop is not None)
-    if x0 is None and isinstance(method, str) and method in (AUTO, "dca-local"):
-        state = job.dense(state, stop is None and not callbacks)
-    return job.run(rule, callbacks, state, None, keeper)
+        keeper = run.keeper(checkpoint, every, stop is not None and not settle)
+    free_start = x0 is None and isinstance(method, str) and method in (AUTO, "dca-local")
+    return run.start(goal.rule(P, stop), callbacks, state, free_start and (stop is None or settle), keeper)
+
+
+def _ends(stop: Rule | None) -> bool:
+    """Whether a rule of the caller's may end a run by itself."""
+    return stop is not None and not isinstance(stop, Settle)
 
 
 def _is_new(checkpoint: Any, P: Problem) -> None:

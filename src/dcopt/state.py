@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .regularizers.base import Stationarity
+from .runs.trace import Trace
 from .status import Status
 from .sums import Cost
-from .watch import Trace
 from .xp import Array
 
 
@@ -20,7 +20,7 @@ class State(NamedTuple):
     prev: Array | None  # x_{t−1}
     memory: Any  # the estimator's, owned by the newest state
     spent: Cost  # component gradients so far
-    residual: float = 0.0  # of the convex program that gave x
+    residual: float | None = 0.0  # of the convex program that gave x; None: a look at F tested the step instead
     asked: float = 0.0  # the residual that was asked for
 
     def frozen(self) -> State:

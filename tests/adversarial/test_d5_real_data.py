@@ -18,7 +18,7 @@ from small import METHODS
 import dcopt
 from dcopt import Status, erm, solve
 from dcopt.convex import LocalCurvature
-from dcopt.data.datasets import available, load_dataset
+from dcopt.datasets.named import available, load_dataset
 from dcopt.regularizers import Exponential
 
 TOL = {  # reached by DCA-PAGE in a few passes
@@ -53,7 +53,7 @@ def test_d5_converged_means_converged_on_real_data(name: str, measure: str, meth
     P, evaluate = _problem(name)
     tol = TOL[name, measure]
     for passes in (3, 30):
-        result = solve(P, method, tol=tol, measure=measure, passes=passes, seed=0, trace=None)
+        result = solve(P, method, atol=tol, measure=measure, passes=passes, seed=0, trace=None)
         truth = evaluate(result.x)
         assert result.certificate.value == pytest.approx(getattr(truth, measure), rel=1e-6)
         assert result.certificate.F == pytest.approx(truth.F, rel=1e-10)

@@ -26,7 +26,7 @@ from dcopt.convex import ScaledIdentity
 from dcopt.data.check import as_rows
 from dcopt.estimators import ESTIMATORS, PAGE, SAGA, Fresh, Full
 from dcopt.regularizers import L1, SCAD
-from dcopt.stop import Rule, Steps
+from dcopt.runs.stop import Rule, Steps
 from dcopt.store import checkpoint as writing
 from dcopt.store import keeper
 

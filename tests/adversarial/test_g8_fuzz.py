@@ -28,7 +28,7 @@ def test_g8_a_hundred_thousand_cases() -> None:
 
 def test_g8_a_crash_would_be_seen(monkeypatch) -> None:
     """The fuzzer itself: a reader that forgets to refuse is found out."""
-    from dcopt.data import careful
+    from dcopt.datasets import libsvm_strict
 
-    monkeypatch.setattr(careful._Lines, "refuse", lambda *_: None)
+    monkeypatch.setattr(libsvm_strict._Lines, "refuse", lambda *_: None)
     assert campaign(200, seed=0, limit=1).wrong

@@ -19,7 +19,7 @@ import pytest
 import dcopt
 from dcopt import BadFile
 from dcopt.data import bounds
-from dcopt.data.text import MAX_LINE, Text
+from dcopt.datasets.text import MAX_LINE, Text
 
 PLAIN = b"".join(b"%d 1:%d 3:0.25\n" % ((-1) ** i, i) for i in range(2000))
 
@@ -69,7 +69,7 @@ def test_g3_noise_is_refused(file: Path) -> None:
 
 CODE = """
 import resource, sys, dcopt
-from dcopt.data import careful
+from dcopt.datasets import libsvm_strict
 import sklearn.datasets, scipy.sparse
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

@@ -25,7 +25,7 @@ from dcopt.losses.base import Loss
 from dcopt.measures import criticality
 from dcopt.measures.confidence import doubt
 from dcopt.regularizers import Exponential
-from dcopt.stop import Passes, Samples, Steps
+from dcopt.runs.stop import Passes, Samples, Steps
 
 EXP = Exponential(lam=0.002, alpha=5.0)
 SMALL = PAGE(p=0.2, b=16, b_small=4)
@@ -391,7 +391,7 @@ def test_i6_a_slow_source_and_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> N
             now += 1.0
             yield block
 
-    monkeypatch.setattr("dcopt.run.clock", lambda: now)
+    monkeypatch.setattr("dcopt.runs.driver.clock", lambda: now)
     result = solve(stream(slow(), holdout=16), Fresh(16), seconds=20.0, seed=0)
     assert result.status is Status.TIME and result.steps == 20 and result.seconds == 20.0
 

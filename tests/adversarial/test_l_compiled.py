@@ -96,7 +96,7 @@ def usual(folder: str) -> Any:
 
 # a module with kernels, one of which uses another
 LOOPS = """
-from dcopt.data.compiler import compiled
+from dcopt.data.kernels.compiler import compiled
 
 @compiled
 def one(x):
@@ -191,7 +191,7 @@ for _ in range(2):  # the entries of few columns are set aside, and found again
     assert indptr[-1] == indices.size == data.size == n // 5 * 2 and set(indices) == {2, 7}
 print(json.dumps(csr.kernels.__name__))
 """
-    assert said(FAULTS["absent"] + code) == "dcopt.data.csr_scipy"
+    assert said(FAULTS["absent"] + code) == "dcopt.data.kernels.csr_scipy"
 
 
 # ---- L2
@@ -213,14 +213,14 @@ tempfile.gettempdir = gettempdir
 """
     tell = """
 told = solve(slice(4, None))
-from dcopt.data import csr_kernels
+from dcopt.data.kernels import csr_kernels
 from dcopt.subproblems import cd_kernels
 where = [csr_kernels.__file__, *(k.stats.cache_path for k in (csr_kernels.dot1, csr_kernels.tdot1, cd_kernels.descend))]
 print(json.dumps([told, where]))
 """
     environ = {"HOME": NOWHERE, "XDG_CACHE_HOME": NOWHERE, "TMPDIR": NOWHERE}
     told, where = said(fault + SOLVE + tell, **environ)
-    assert told == usual[0][4:] and where == [str(copy / "data" / "csr_kernels.py"), None, None, None]
+    assert told == usual[0][4:] and where == [str(copy / "data" / "kernels" / "csr_kernels.py"), None, None, None]
 
 
 @posix
@@ -290,7 +290,7 @@ def test_l3_never_a_stale_kernel(tmp_path: Path, loops: Path, stamps: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [("data/compiler.py", "return math.exp(z)", "return math.exp(0)"), ("losses/welsch.py", "e * ", "1 * ")],
+    [("data/kernels/compiler.py", "return math.exp(z)", "return math.exp(0)"), ("losses/welsch.py", "e * ", "1 * ")],
 )
 def test_l3_nor_one_that_is_made_of_several_files(tmp_path: Path, file: str, old: str, new: str) -> None:
     copy = tmp_path / "lib" / "dcopt"
@@ -332,7 +332,7 @@ engine.perf_counter = lambda: time.perf_counter() + 3600.0 * watch.count
 """
     )
     tell = """
-from dcopt.run import Run
+from dcopt.runs.driver import Run
 go, inside = Run.go, []
 def count(*args):
     before = watch.count
@@ -392,7 +392,8 @@ with ThreadPoolExecutor(4) as pool:
 
 LOCK = """
 import json, os, sys, time
-from dcopt.data import compiler, engine
+from dcopt.data import engine
+from dcopt.data.kernels import compiler
 compiler._PATIENCE = 0.5
 path = compiler._folder() / compiler._LOCK
 path.parent.mkdir(parents=True, exist_ok=True)
@@ -435,7 +436,7 @@ def test_m12_a_lock_that_cannot_be_had_costs_a_compilation(trap: str, why: str, 
 @posix
 def test_m12_what_is_compiled_alone_is_neither_kept_nor_taken_from_the_disk(loops: Path, tmp_path: Path) -> None:
     environ = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    alone = "from dcopt.data import compiler\ncompiler._alone.kept = False\n"
+    alone = "from dcopt.data.kernels import compiler\ncompiler._alone.kept = False\n"
     assert call(loops, alone, **environ)[0] == [4.0, 3.0, 4.0, 5.0] and not list(tmp_path.rglob("*.nbc"))
     assert call(loops, **environ)[0] == [4.0, 3.0, 4.0, 5.0]
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}

@@ -37,6 +37,18 @@ KEYWORDS: dict[str, tuple[Callable[[], Any], str]] = {
     "of a stream": (lambda: dcopt.stream([(X, Y)], penalty="scad"), "say regularizer="),
     "max_iter": (lambda: dcopt.solve(P, max_iter=10), "say passes= or steps="),
     "random_state": (lambda: dcopt.solve(P, random_state=1), "say seed="),
+    "max_iter of an estimator": (
+        lambda: dcopt.DCClassifier(max_iter=10), r"DCClassifier\(\) has no argument 'max_iter'; say max_passes=",
+    ),
+    "alpha of an estimator": (lambda: dcopt.DCRegressor(alpha=1.0), r"DCRegressor\(\) has no .* say lam="),
+    "C of an estimator": (lambda: dcopt.DCClassifier(C=1.0), r"say lam=, which is 1 / \(N C\)"),
+    "regularizer of an estimator": (lambda: dcopt.DCClassifier(regularizer="scad"), "say penalty="),
+    "seed of an estimator": (lambda: dcopt.DCClassifierCV(seed=1), r"DCClassifierCV\(\) has.*say random_state="),
+    "lam of a cross-validation": (lambda: dcopt.DCRegressorCV(lam=0.1), "say lams=, or DCRegressor for one value"),
+    "groups of a fit": (
+        lambda: dcopt.DCClassifierCV().fit(X, Y, groups=np.arange(len(Y))),
+        r"fit\(\) has no argument 'groups'; say cv=list\(GroupKFold\(5\).split\(X, y, groups\)\), to DCCl",
+    ),
 }
 
 
@@ -48,7 +60,7 @@ def test_keywords_of_other_libraries(name: str) -> None:
 
 
 def test_the_signatures_stay_as_they_are() -> None:
-    for function in (dcopt.erm, dcopt.stream, dcopt.solve):
+    for function in (dcopt.erm, dcopt.stream, dcopt.solve, dcopt.DCClassifier, dcopt.DCRegressorCV.fit):
         kinds = {p.kind for p in inspect.signature(function).parameters.values()}
         assert inspect.Parameter.VAR_KEYWORD not in kinds and function.__doc__
 
@@ -85,6 +97,13 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a function's shape": (lambda: dcopt.Function(lambda x: 0.0, lambda x: x, 4), r"shape = 4: .*\(4,\)"),
     "a function's order": (lambda: dcopt.Function((4,), lambda x: 0.0, lambda x: x), "value = .*a function of x"),
+    "labels for groups": (
+        lambda: dcopt.erm(X, Y, "logistic", SCAD(lam=0.1, groups=np.repeat([0, 1], 4))),
+        r"groups = an array of shape \(8,\): .*one label for each feature.*np.flatnonzero\(labels == k\)",
+    ),
+    "an array for a regularizer": (
+        lambda: dcopt.erm(X, Y, "logistic", X), r"regularizer = an array of shape \(\d+, \d+\): expected a known name",
+    ),
     "no state": (lambda: dcopt.iterate(P, seed=1, state=3), "state = 3: expected a State"),
     "a scale that has no square": (lambda: dcopt.losses.Huber(c=1e300), "c = 1e"),
     "half a step": (lambda: pca_start(X, steps=0.5), "steps = 0.5"),

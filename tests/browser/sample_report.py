@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcopt.experiments.panels import Axis, Band, Claim, Curve, Method, Panel, Paper, Report, Table
+from dcopt.report.panels import Axis, Band, Claim, Curve, Method, Panel, Paper, Report, Table
 
 PAPER = Paper("A paper", "A. Author and B. Author", "https://arxiv.org/abs/0000.00000")
 HOSTILE = "<script>alert(1)</script></script><img src=x onerror=alert(2)>"
@@ -169,10 +169,14 @@ def sample() -> Report:
         Claim("hostile", HOSTILE, HOSTILE, HOSTILE, HOSTILE, "supported", why=HOSTILE),
     )
     made = {"dcopt": "0.1.0", "numpy": "2.3.1", "machine": "2 cores", "seeds": "0 to 9", "date": "2025-01-01"}
+    sizes = [2**k for k in range(9, 21)]
     wide = Table(
         "Passes until d ≤ d(0)/16",
         ("method", *(f"N = {2**k}" for k in range(9, 21))),
-        tuple((m.label, *(float(2**k) / 7 for k in range(9, 21))) for m in METHODS),
+        tuple(
+            (m.label, *(f"{n / 7:.1f} [{n / 8:.1f}, {n / 6:.1f}]" if n < 4096 else n / 7 for n in sizes))
+            for m in METHODS
+        ),
         "Medians; a long table scrolls within itself.",
     )
     return Report(

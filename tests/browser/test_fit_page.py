@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from dcopt.experiments.fit_report import Along, Story, fit_report
-from dcopt.experiments.panels import Axis, Band, Curve, Method, Panel, Table
-from dcopt.experiments.report import write
-from dcopt.watch import Record
+from dcopt.report.fit_report import Along, Story, fit_report
+from dcopt.report.html_page import write
+from dcopt.report.panels import Axis, Band, Curve, Method, Panel, Table
+from dcopt.runs.trace import Record
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -131,6 +131,6 @@ def test_residuals_are_not_joined(visit: Any) -> None:
 def test_a_fit_without_a_path_has_one_figure(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    report = fit_report(replace(story(), along=None, records=()))
+    report = fit_report(replace(story(), along=None))
     assert [p.id for p in report.panels] == ["roc", "residuals", "convergence"]
     assert "How to read it" in write(report, tmp_path / "fit.html").read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from browser.sample_report import HOSTILE, PAPER, hostile, sample
 
-from dcopt.experiments.panels import MEANING
-from dcopt.experiments.report import write
+from dcopt.report.html_page import write
+from dcopt.report.panels import MEANING
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -354,6 +354,15 @@ def test_a_table_that_scrolls_says_so(visit: Any, size: tuple[int, int]) -> None
         wider = box.evaluate("n => n.scrollWidth > n.clientWidth + 1")
         assert box.locator("xpath=preceding-sibling::*[1][contains(@class, 'sideways')]").is_visible() == wider
     assert page.locator(".sideways:visible").count() >= (1 if size == PHONE else 0)
+
+
+def test_a_wide_table_breaks_between_numbers_and_intervals(visit: Any) -> None:
+    for size, below in ((DESKTOP, True), (PHONE, False)):  # a phone has no room for a table of any height
+        cells = visit(size=size).locator("td.n:has(.interval)").all()
+        assert cells
+        for cell in cells:
+            lines = cell.evaluate("n => n.getClientRects()[0].height / parseFloat(getComputedStyle(n).lineHeight)")
+            assert cell.locator(".interval").evaluate("n => n.getClientRects().length") == 1 and (lines > 2) == below
 
 
 def test_what_is_missing_is_one_sentence_until_it_is_opened(visit: Any) -> None:

@@ -16,7 +16,7 @@ FAKE = """
 import os, sys, time, types
 from pathlib import Path
 from dcopt.errors import BadSettings
-from dcopt.experiments.panels import Claim
+from dcopt.report.panels import Claim
 
 def reproduce(names, out, *, quick, jobs, force, recipe, watch):
     report = out / "report.html"

@@ -15,7 +15,8 @@ import dcopt
 from dcopt.cli import in_front
 from dcopt.cli.app import app
 from dcopt.cli.datasets import look
-from dcopt.cli.names import BUNDLED, DATASETS, EXPERIMENTS
+from dcopt.cli.names import EXPERIMENTS
+from dcopt.datasets.named import BUNDLED, DATASETS
 from dcopt.experiments import reproduce
 from dcopt.losses import LOSSES
 from dcopt.methods import METHODS

@@ -13,10 +13,10 @@ import pytest
 from cli.shell import Here, command, environ
 
 import dcopt
-from dcopt.cli.tables import Columns, read
+from dcopt.datasets.tables import Columns, read
+from dcopt.fit.steps import Fit
+from dcopt.fit.task import Progress
 from dcopt.learn.files import load_estimator, save_estimator
-from dcopt.learn.steps import Fit
-from dcopt.learn.task import Progress
 
 
 def table(path: Path, n: int = 150, words: bool = True, seed: int = 0) -> Path:
@@ -130,7 +130,8 @@ def test_bad_words_are_refused_by_name(tmp_path: Path, here: Here) -> None:
     assert here.run(*base)[0] == 0
     for words, says in (
         (("fit", str(file)), "--target, a column of"),
-        (("fit", str(file), "--target", "buy"), "did you mean 'buys'?"),
+        (("fit", str(file), "--target", "buy"), "expected a column or a number from 1 to 6; did you mean 'buys'?"),
+        ((*base[:2], "--target", "age", "--drop", "buys", "--loss", "logistic"), "expected one for numbers, such as"),
         ((*base[:-1], "nowhere/m.dcm"), "a folder that exists"),
         (base, "--force replaces the file"),
         ((*base, "--force", "--lam", "much"), "lam"),

@@ -13,12 +13,12 @@ import pytest
 from cli.shell import Here
 
 import dcopt
-from dcopt.cli import journal, outcome
+from dcopt.cli import fit_output, journal
 from dcopt.experiments import export
-from dcopt.experiments.panels import Report
-from dcopt.experiments.report import write
+from dcopt.fit.steps import Fit
 from dcopt.learn.files import load_estimator
-from dcopt.learn.steps import Fit
+from dcopt.report.html_page import write
+from dcopt.report.panels import Report
 from dcopt.store import keeper
 
 KEY = "ssh-ed25519 AAAA stranger"
@@ -135,7 +135,7 @@ def test_traces_are_not_written_through_a_link(name: str, tmp_path: Path) -> Non
 
 def test_figures_are_not_written_through_a_link(tmp_path: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.figure")
-    from dcopt.experiments.figures import _save
+    from dcopt.report.figures import _save
 
     assert [path.stat().st_size > 100 for path in _save(pyplot.Figure(), tmp_path / "other", 50)] == [True] * 3
     (tmp_path / "precious").write_text("mine", encoding="utf-8")
@@ -302,7 +302,7 @@ def test_a_full_disk_does_not_lose_the_result(
     def full(path: Path, *rest: Any, **how: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(outcome, "save_estimator", full)
+    monkeypatch.setattr(fit_output, "save_estimator", full)
     model, page = str(tmp_path / "m.dcm"), str(tmp_path / "p.html")
     code, out, err = here.run("fit", data, "--target", "y", "--lam", "0.1", "--out", model, "--report", page)
     assert code == 1 and "accuracy: " in out and f"report: {page}" in out and "model: " not in out and model in err, err

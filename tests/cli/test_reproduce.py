@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli.shell import command, environ, run
 
-from dcopt.experiments.panels import MEANING
+from dcopt.report.panels import MEANING
 
 RECIPE = """
 title = "Small"

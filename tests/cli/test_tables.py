@@ -15,8 +15,8 @@ import sklearn.datasets
 from cli.shell import Here
 
 import dcopt
-from dcopt.cli.coding import Coded, Coding, from_plain
-from dcopt.cli.tables import Columns, Data, read
+from dcopt.datasets.coding import Coded, Coding, from_plain
+from dcopt.datasets.tables import Columns, Data, read
 from dcopt.learn.files import load_estimator
 
 
@@ -428,7 +428,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_reading_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dcopt.cli.tables._SILENCE", 0.0)
+    monkeypatch.setattr("dcopt.datasets.tables._SILENCE", 0.0)
     for name, text in (("t.csv", "a,y\n" + "1,0\n2,1\n" * 300_000), ("t.svm", "1 1:1\n" * 300_000)):
         path = write(tmp_path / name, text)
         _, notes = heard(path, Columns("y") if name == "t.csv" else Columns())

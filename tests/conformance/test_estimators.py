@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from dcopt.constants import smoothness
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, NeedsFiniteSum
 from dcopt.estimators import ESTIMATORS, PAGE, SAG, SAGA, SARAH, SVRG, Estimate, Estimator, LooplessSVRG
@@ -19,6 +18,7 @@ from dcopt.laws.estimators import LAWS
 from dcopt.laws.four_rows import sums, variance_smoothness2
 from dcopt.laws.outcomes import outcomes
 from dcopt.sums import Cost
+from dcopt.sums.constants import smoothness
 
 OTHERS: dict[str, Estimator] = {
     "page-online": PAGE(p=0.3, b_small=1, b=3),

@@ -180,7 +180,7 @@ WRONG = {  # a change that keeps the checksums right: the array, where, and what
 def test_an_entry_that_nobody_would_have_written_is_ignored(file: Path, cache: Path, how: str, monkeypatch) -> None:
     import zlib
 
-    from dcopt.data import cache as module
+    from dcopt.datasets import cache as module
 
     monkeypatch.setattr(module, "_BLOCK", 4)  # many blocks
     first = dcopt.load_libsvm(file)

@@ -16,9 +16,9 @@ import pytest
 
 import dcopt
 from dcopt import BadFile, BadSettings, CannotFetch
-from dcopt.data import fetch
-from dcopt.data.catalogue import CATALOGUE, SITE, Entry
-from dcopt.data.datasets import BUNDLED, LIBSVM, available, load_dataset, where
+from dcopt.datasets import download
+from dcopt.datasets.catalogue import CATALOGUE, SITE, Entry
+from dcopt.datasets.named import BUNDLED, LIBSVM, available, load_dataset, where
 
 TEXT = b"+1 1:1 3:0.5\n-1\n+1 2:2\n"
 TINY = Entry("tiny", "binary", 3, 4, 2, 3, len(TEXT), "binary/tiny.bz2", hashlib.sha256(TEXT).hexdigest(), "ours")
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def whole(got: dcopt.data.libsvm.Loaded) -> None:
+def whole(got: dcopt.datasets.libsvm.Loaded) -> None:
     np.testing.assert_array_equal(got[0].toarray(), WHOLE)
     assert got[1].tolist() == [1, -1, 1] and got.sha256 == TINY.sha256
 
@@ -53,7 +53,7 @@ def test_the_catalogue_is_consistent() -> None:
         assert entry.page is None or entry.page.startswith(entry.kind + "/")
     assert len({entry.sha256 for entry in LIBSVM.values()}) == 25
     assert {name for name, entry in LIBSVM.items() if entry.page is None} == {"colon-cancer", "cadata"}
-    assert fetch.address(LIBSVM["news20"]) in (f"{SITE}/multiclass/news20.bz2", os.environ.get("DCOPT_MIRROR"))
+    assert download.address(LIBSVM["news20"]) in (f"{SITE}/multiclass/news20.bz2", os.environ.get("DCOPT_MIRROR"))
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_a_page_or_a_flood_in_place_of_the_file_is_refused(folder: Path, server)
 
 
 def test_a_download_that_never_ends_is_given_up(folder: Path, server, monkeypatch) -> None:
-    monkeypatch.setattr(fetch, "_PATIENCE", 0.5)
+    monkeypatch.setattr(download, "_PATIENCE", 0.5)
     monkeypatch.setenv("DCOPT_MIRROR", f"http://127.0.0.1:{server.server_port}/slow")
     with pytest.raises(CannotFetch, match="the answer was not complete after"):
         load_dataset("tiny")
@@ -263,7 +263,7 @@ def test_what_a_killed_download_left_is_swept_away(folder: Path, server) -> None
 
 @pytest.mark.parametrize("how", ["cut", "silent", "nobody", "nowhere", "no scheme"])
 def test_without_a_network_there_is_one_clear_error(folder: Path, server, how: str, monkeypatch) -> None:
-    monkeypatch.setattr(fetch, "_TIMEOUT", (2.0, 0.5))
+    monkeypatch.setattr(download, "_TIMEOUT", (2.0, 0.5))
     base = f"http://127.0.0.1:{server.server_port}"
     mirrors = {"cut": base + "/cut", "silent": base + "/silent", "nobody": "http://127.0.0.1:9"}
     mirrors |= {"nowhere": "http://dcopt.invalid", "no scheme": "somewhere"}

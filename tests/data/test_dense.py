@@ -13,7 +13,7 @@ from dcopt.data import dense
 from dcopt.data.check import as_rows
 from dcopt.data.dense import DenseRows
 from dcopt.data.intercept import WithIntercept
-from dcopt.remembered import Grams
+from dcopt.sums.grams import Grams
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -103,7 +103,7 @@ def test_the_gram_matrix_of_least_squares_is_a_function_of_the_columns(monkeypat
     P = dcopt.erm(rng.normal(size=(300, 40)), rng.normal(size=300), "squared")
     sets = [np.sort(rng.permutation(40)[:k]) for k in (3, 19, 21, 40, 21, 3)]
     for most in (2**30, 0):
-        monkeypatch.setattr("dcopt.remembered._WHOLE", most)
+        monkeypatch.setattr("dcopt.sums.grams._WHOLE", most)
         grams, X = Grams(P.f), P.f.a.a
         for some in sets:
             Q = grams.on(some)

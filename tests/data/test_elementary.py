@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dcopt.data import elementary
+from dcopt.data.kernels import elementary
 
 numba = pytest.importorskip("numba")
 if np.finfo(np.longdouble).eps > 1e-18:

@@ -11,10 +11,10 @@ import pytest
 from browser.sample_report import sample
 
 from dcopt.errors import BadInput, BadSettings
-from dcopt.experiments import figures
-from dcopt.experiments.figures import panel_figure, paper_figure
-from dcopt.experiments.palette import INKS, SHAPES, inks
-from dcopt.experiments.panels import Band, Curve, Panel
+from dcopt.report import figures
+from dcopt.report.figures import panel_figure, paper_figure
+from dcopt.report.palette import INKS, SHAPES, inks
+from dcopt.report.panels import Band, Curve, Panel
 
 A9A, W8A, SCALING = sample().panels
 

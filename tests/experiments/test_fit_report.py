@@ -14,13 +14,13 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import confusion_matrix, log_loss, r2_score, roc_auc_score
 
 import dcopt
-from dcopt.experiments.fit_figures import prediction_panels
-from dcopt.experiments.fit_report import MOST_LINES, Along, fit_report
-from dcopt.experiments.fit_scores import calibration, codes_of, confusion, mean_loss, r2, roc
-from dcopt.experiments.fit_story import Fitted, Rows, described, features_table, loading, scores_table
-from dcopt.experiments.panels import Panel
-from dcopt.experiments.report import render
 from dcopt.losses import LOSSES
+from dcopt.report.fit_figures import prediction_panels
+from dcopt.report.fit_report import MOST_LINES, Along, fit_report
+from dcopt.report.fit_scores import calibration, codes_of, confusion, mean_loss, r2, roc
+from dcopt.report.fit_tables import Fitted, Rows, described, features_table, loading, scores_table
+from dcopt.report.html_page import render
+from dcopt.report.panels import Panel
 
 
 def fitted(model: Any, X: Any, y: Any, null: list[float]) -> Fitted:
@@ -49,8 +49,8 @@ def three_classes() -> tuple[Fitted, Any, Any]:
 
 def regression() -> tuple[Fitted, Any, Any]:
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(200, 3)) * [1.0, 100.0, 1.0]
-    y = 2.0 * X[:, 0] - 0.05 * X[:, 1] + 3.0 + rng.normal(size=200)
+    X = rng.normal(size=(200, 3)) * [1.0, 50.0, 1.0]
+    y = 2.0 * X[:, 0] - 0.1 * X[:, 1] + 3.0 + rng.normal(size=200)
     return fitted(dcopt.DCRegressor(penalty="l1", lam=0.05), X, y, [float(y.mean())]), X, y
 
 
@@ -67,6 +67,19 @@ def test_roc_and_its_area_are_scikit_learns() -> None:
         assert (curve.false_positive[0], curve.true_positive[0]) == (0.0, 0.0)
         assert (curve.false_positive[-1], curve.true_positive[-1]) == (1.0, 1.0)
     assert roc(z, np.ones(400, bool)) is None and roc(z, np.zeros(400, bool)) is None
+
+
+def test_of_more_classes_the_area_is_that_of_the_probabilities() -> None:
+    """Softmax scores of different rows have no common origin: only differences between classes order the rows."""
+    fit, X, y = three_classes()
+    p = fit.model.predict_proba(X)
+    areas = [roc_auc_score(y == c, p[:, k]) for k, c in enumerate((7, 8, 9))]
+    rows = Rows("training rows", X, y)
+    cells = {row[0]: row[1] for row in scores_table(fit, {}, [rows]).rows}
+    assert cells["AUC"] == pytest.approx(np.mean(areas), abs=1e-9)
+    assert max(abs(roc_auc_score(y == c, fit.scores(X)[:, k]) - areas[k]) for k, c in enumerate((7, 8, 9))) > 0.01
+    labels = [method.label for method in next(prediction_panels(fit, rows)).methods[:3]]
+    assert labels == [f"class {c} (area {area:.3f})" for c, area in zip((7, 8, 9), areas, strict=True)]
 
 
 def test_confusion_and_r2_are_scikit_learns() -> None:
@@ -121,12 +134,12 @@ def test_the_sign_says_which_class_a_feature_favours() -> None:
 def test_of_more_classes_the_one_whose_score_rises_most_is_named() -> None:
     fit, X, _ = three_classes()
     table = features_table(fit)
-    assert table.head == ("feature", "effect", "favours", "class 7", "class 8", "class 9")
+    assert table.head == ("feature", "effect", "on", "favours", "class 7", "class 8", "class 9")
     effects = fit.model.coef_ * X.std(axis=0)
-    for name, effect, label, *coefs in table.rows[:-1]:
+    for name, effect, on, label, *coefs in table.rows[:-1]:
         j = int(str(name)[1:])
         k = int(np.abs(effects[:, j]).argmax())
-        assert effect == pytest.approx(effects[k, j])
+        assert effect == pytest.approx(effects[k, j]) and on == f"class {k + 7}"
         assert label == f"class {fit.model.coef_[:, j].argmax() + 7}"
         assert coefs == pytest.approx(fit.model.coef_[:, j].tolist())
 
@@ -225,6 +238,23 @@ def test_a_flat_minimum_is_shown_on_a_log_axis() -> None:
     assert len({m.ink for m in path.methods}) == MOST_LINES + 1  # every feature has its own colour
 
 
+def test_the_figures_along_lam_end_before_the_loss_is_worse_than_at_the_first() -> None:
+    """Where the classes become separable, effects grow without a bound: one such λ would flatten all the others."""
+
+    def panels(made: Along) -> tuple[Panel, Panel]:
+        path, criterion = fit_report(story(made)).panels[:2]
+        return path, criterion
+
+    path, criterion = panels(along((0.7, 0.1, 0.6, 0.9, 0.2, 9.0, 99.0)))
+    assert path.curves["f0"]["lam"].x == criterion.curves["path"]["lam"].x == (1.0, 0.5, 0.25, 0.125, 0.0625)
+    assert path.curves["chosen"]["lam"].bands["coef"].middle == (0.0, 4.0)  # as high as what is shown
+    assert "λ below 0.0625 are left out, where the loss is larger than at the largest λ." in criterion.caption
+    path, criterion = panels(along((0.7, 0.1, 0.6)))
+    assert len(path.curves["f0"]["lam"].x) == 3 and "are left out" not in criterion.caption
+    by_criterion = replace(along((-5.0, -9.0, 3.0)), rule="bic")
+    assert len(panels(by_criterion)[0].curves["f0"]["lam"].x) == 3  # it is no loss on rows left out
+
+
 def test_the_solver_comes_last_and_its_internals_not_at_all() -> None:
     text = render(fit_report(story(along((0.7, 0.1, 9.0)))))
     order = ["Chosen features", "Scores", "The path along λ", "The choice of λ", "ROC curve",
@@ -240,8 +270,11 @@ def test_the_solver_comes_last_and_its_internals_not_at_all() -> None:
 
 def test_a_run_without_a_step_says_so() -> None:
     made = story(along((0.7, 0.1, 9.0)))
-    rested = fit_report(replace(made, records=made.records[:1])).panels[-1]
-    assert "took no step" in rested.caption and "took no step" not in fit_report(made).panels[-1].caption
+    rested = fit_report(replace(made, records=made.records[:1]))
+    assert "convergence" not in [p.id for p in rested.panels]  # one point on an axis from -0.5 to 0.5 says nothing
+    assert dict(rested.tables[0].rows)["steps"] == "none: the path along λ ended at this solution"
+    assert fit_report(made).panels[-1].id == "convergence" and "steps" not in dict(fit_report(made).tables[0].rows)
+    assert dict(fit_report(replace(made, records=(), along=None)).tables[0].rows)["steps"] == "none"
 
 
 def test_the_page_of_the_command(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import pytest
 from browser.sample_report import HOSTILE, hostile, sample
 
 from dcopt.errors import BadInput
-from dcopt.experiments.panels import Band, Curve, Report
-from dcopt.experiments.report import render, write
-from dcopt.experiments.report_data import embed
+from dcopt.report.html_page import render, write
+from dcopt.report.markup import table
+from dcopt.report.panel_data import embed
+from dcopt.report.panels import Band, Curve, Report, Table
 
 
 def test_the_data_come_back_as_they_were():
@@ -59,6 +60,12 @@ def test_numbers_for_people():
     assert '<td class="n">–</td>' in text  # a missing number
     assert "149\u202f797" in text
     assert "1.13 (95 % interval 1.04 to 1.22)" in text
+
+
+def test_an_interval_goes_below_its_number_where_a_table_is_wide():
+    text = table(Table("t", ("method", "F"), (("a", "0.10692 [0.10516, 0.10869]"), ("b", "–"))))
+    assert '<td class="n">0.10692 <span class="interval">[0.10516, 0.10869]</span></td>' in text
+    assert table(Table("t", ("a [1, 2]",), (("b [c, d]",),))).count("<span") == 0  # a text is no interval
 
 
 def test_a_report_of_nothing(tmp_path: Path):

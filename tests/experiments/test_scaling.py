@@ -12,7 +12,7 @@ import pytest
 
 from dcopt.errors import BadSettings
 from dcopt.experiments import recipe
-from dcopt.experiments.field import CONTROLS
+from dcopt.experiments.contestants import CONTROLS
 from dcopt.experiments.records import Record, records
 from dcopt.experiments.scaling import Family, Recipe, Task, crossings, jobs, population, problem
 from dcopt.experiments.scaling_report import Findings

@@ -187,7 +187,7 @@ def test_a_domain_without_0(r):
 
 
 def test_the_hint_names_what_ended_the_fit():
-    with pytest.warns(dcopt.learn.say.ConvergenceWarning, match="a callback ended the fit"):
+    with pytest.warns(dcopt.learn.messages.ConvergenceWarning, match="a callback ended the fit"):
         C(tol=1e-12, callbacks=[lambda state: True]).fit(X, Y)
 
 

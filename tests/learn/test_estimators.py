@@ -51,8 +51,8 @@ def test_converged_is_true(penalty, measure):
 
 def test_the_trace_counts_from_the_beginning_of_the_fit():
     """Of one way and of two, in an estimator and in the fit of the command line: passes end where they say."""
-    from dcopt.learn.steps import Fit
-    from dcopt.learn.task import Progress
+    from dcopt.fit.steps import Fit
+    from dcopt.fit.task import Progress
 
     X, y = two_classes()
     one = dcopt.DCClassifier(penalty="mcp", lam=0.02).fit(X, y)
@@ -340,7 +340,7 @@ def test_every_solver_gives_the_answer(solver):
 
 
 def test_auto_says_why():
-    from dcopt.learn.choice import choices
+    from dcopt.fit.solver_choice import choices
     from dcopt.losses import Logistic, Softmax, Squared
 
     small, wide = (choices("auto", 10_000, (d,), Logistic(), SCAD(lam=0.1)) for d in (50, 50_000))

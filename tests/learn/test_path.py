@@ -73,7 +73,7 @@ def test_figures():
 
 def test_ctrl_c_ends_a_path_and_not_one_of_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that the user interrupts ends the whole cross-validation, and leaves the estimator as it was."""
-    from dcopt.learn import task
+    from dcopt.fit import task
 
     made = []
 
@@ -109,7 +109,7 @@ def test_a_path_ends_where_the_classes_are_separable():
 
 
 def test_the_command_line_ends_its_paths_there_too():
-    from dcopt.learn.steps import Fit
+    from dcopt.fit.steps import Fit
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))

@@ -14,11 +14,11 @@ from sklearn.base import clone
 import dcopt
 from dcopt.data import check
 from dcopt.errors import BadSettings
+from dcopt.fit.standard import UNEVEN, columns_of, scaling_of
+from dcopt.fit.steps import Fit
+from dcopt.fit.task import Progress
+from dcopt.fit.tuning import FOLD_RULES, RULES
 from dcopt.learn.files import load_estimator, save_estimator
-from dcopt.learn.standard import UNEVEN, columns_of, scaling_of
-from dcopt.learn.steps import Fit
-from dcopt.learn.task import Progress
-from dcopt.learn.tuning import FOLD_RULES, RULES
 from dcopt.regularizers import MCP, Box, Nonnegative
 
 C, R = dcopt.DCClassifier, dcopt.DCRegressor
@@ -189,7 +189,7 @@ def test_the_command_line_gives_the_same_model():
     fit = Fit(clone(model), X, y)
     done = fit.run(Progress(fit.start()))
     np.testing.assert_array_equal(fit.keep(done).coef_, model.fit(X, y).coef_)
-    from dcopt.learn.steps import _folds
+    from dcopt.fit.steps import _folds
 
     for rule in RULES:
         fit = Fit(C(penalty=MCP(0.1), standardize=True, random_state=0), X, y)
@@ -235,7 +235,7 @@ def test_no_hint_where_the_penalty_does_not_see_the_units(settings, units):
     X, y = two_classes()
     with warnings.catch_warnings():
         warnings.simplefilter("error", dcopt.ColumnScaleWarning)
-        warnings.simplefilter("ignore", dcopt.learn.say.ConvergenceWarning)
+        warnings.simplefilter("ignore", dcopt.learn.messages.ConvergenceWarning)
         model = C(**({"penalty": "l1"} | settings)).fit(X * units, y)
     assert not any("scale" in note for note in model.notes_)
 

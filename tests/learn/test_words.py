@@ -8,14 +8,14 @@ import warnings
 import numpy as np
 import pytest
 from learn.data import numbers, three_classes, two_classes
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import dcopt
 from dcopt.errors import BadSettings
+from dcopt.fit.penalties import LAM_SHARE, LAM_SHARE_WIDE
+from dcopt.fit.tuning import Pace, Step
 from dcopt.learn.callbacks import PathLines
-from dcopt.learn.penalties import LAM_SHARE, LAM_SHARE_WIDE
 from dcopt.learn.table import Table
-from dcopt.learn.tuning import Pace, Step
 from dcopt.regularizers import L1, MCP, SCAD, TopK
 
 C, R = dcopt.DCClassifier, dcopt.DCRegressor
@@ -123,7 +123,9 @@ def test_a_table_of_two_classes():
     model = C(penalty="mcp", lam=0.05).fit(frame(X), y)
     table = model.coef_table()
     chosen = np.flatnonzero(model.coef_[0])
-    assert table["feature"].tolist()[-1] == "(intercept)" and set(table["class"]) == {"yes"}
+    assert table["feature"].tolist()[-1] == "(intercept)"
+    assert table["favours"].tolist() == ["yes" if c > 0 else "no" for c in table["coefficient"]]
+    assert set(table["favours"][:-1]) == {"yes", "no"}
     assert set(table["feature"][:-1]) == {NAMES[j] for j in chosen} and len(chosen) < 8
     for _, row in table[:-1].iterrows():
         j = NAMES.index(row["feature"])
@@ -163,7 +165,7 @@ def test_a_table_without_pandas(monkeypatch):
     table = model.coef_table()
     assert isinstance(table, Table) and len(table) == len(there)
     assert table["effect"][:-1] == there["effect"].tolist()[:-1]
-    assert str(table).splitlines()[0].split() == ["feature", "class", "coefficient", "effect"]
+    assert str(table).splitlines()[0].split() == ["feature", "coefficient", "effect", "favours"]
     with pytest.raises(KeyError, match="no column 'effects'; there are feature"):
         table["effects"]
 
@@ -177,6 +179,16 @@ def test_the_certificate_is_an_object():
     with pytest.warns(UserWarning, match="partial_fit has 100"):
         stream = C(lam=0.05).partial_fit(X[:100], y[:100], classes=["no", "yes"])
     assert stream.certificate_.value is None and "waiting" in str(stream.certificate_)
+
+
+def test_a_fit_that_begins_at_its_solution_says_so():
+    X, y = two_classes()
+    model = C(lam=0.05, warm_start=True).fit(X, y)
+    assert "passes of dca-local" in str(model.certificate_)
+    again = str(model.fit(X, y).certificate_)
+    assert "no step of dca-local was needed from where the fit began" in again and "0 passes" not in again
+    with pytest.warns(ConvergenceWarning, match="passes of dca"):
+        C(lam=0.05, solver="dca", max_passes=0.5).fit(X, y)  # there a step was needed
 
 
 def test_a_model_without_features_says_so():
@@ -256,7 +268,7 @@ def test_the_time_that_is_left(monkeypatch):
     from types import SimpleNamespace
 
     now, said = [0.0], []
-    monkeypatch.setattr("dcopt.learn.tuning.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dcopt.fit.tuning.time.monotonic", lambda: now[0])
     pace = Pace(2, 10, said.append)
     done = SimpleNamespace(result=SimpleNamespace(certificate=SimpleNamespace(F=1.0, nnz=2)))
     for k in range(10):
@@ -352,6 +364,36 @@ def test_figures_have_names_colours_and_counts():
     assert effects.get_ylabel().startswith("effect") and ax.get_ylabel() == "coefficient"
     assert "chosen (rule='best')" in [t.get_text() for t in model.plot_cv().get_legend().get_texts()]
     assert dcopt.DCRegressorCV(rule="ebic", n_lams=4).fit(*numbers()).plot_cv().get_ylabel() == "extended BIC"
+
+
+def test_figures_of_paths_of_several_classes_name_the_class_and_the_choice():
+    pytest.importorskip("matplotlib")
+    X, y = three_classes()
+    model = dcopt.DCClassifierCV(penalty="l1", n_lams=6, cv=3).fit(X, y)
+    ax = model.plot_path()
+    named = [text.get_text() for text in ax.texts]
+    lines = [name for name in named if name.startswith("x")]
+    assert len(lines) == len(set(lines)) and any(name.endswith(" (class 2)") for name in lines)
+    assert " chosen" in named and " least ebic" not in named
+    assert any(np.allclose(line.get_xdata(), model.lam_) for line in ax.lines)
+    assert " least ebic" in [text.get_text() for text in model.path_.plot_path().texts]  # a path alone chooses no λ
+
+
+def test_the_solution_that_separates_the_classes_does_not_set_the_scale():
+    """Its coefficients have no bound but the penalty's: the lines of all other λ would be flat."""
+    pytest.importorskip("matplotlib")
+    from dcopt.fit.plots import draw_path
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    path = C().path(X, y, ratio=1e-4, n_lams=40)
+    coefs = path.coefs.reshape(len(path.lams), -1)
+    assert path.loss[-1] <= 1e-3 * path.loss[0] and np.abs(coefs[-1]).max() > 2 * np.abs(coefs[:-1]).max()
+    low, high = draw_path(path, None, None, False, chosen=path.lams[1]).get_ylim()
+    assert max(-low, high) < 1.2 * np.abs(coefs[:-1]).max()
+    low, high = draw_path(path, None, None, False, chosen=path.lams[-1]).get_ylim()
+    assert max(-low, high) > np.abs(coefs[-1]).max()  # it is drawn if it is chosen
 
 
 # ---- streams that wait

@@ -12,10 +12,9 @@ from slow import Penalty, evaluate
 from small import matrix, signs, targets
 
 import dcopt
-from dcopt import theory
 from dcopt.convex import Diagonal, MajorizingDiagonal, majorizing_diagonal, variance_smoothness
 from dcopt.data.check import as_rows
-from dcopt.data.datasets import available, load_dataset
+from dcopt.datasets.named import available, load_dataset
 from dcopt.errors import BadSettings, CannotSolve
 from dcopt.estimators import PAGE
 from dcopt.laws.base import run
@@ -23,6 +22,7 @@ from dcopt.laws.convex import LAWS as CONVEX_LAWS
 from dcopt.laws.problems import LAWS
 from dcopt.regularizers import L1, L2, MCP, SCAD, ElasticNet, Exponential, Nonnegative, Simplex
 from dcopt.subproblems import choose, oracle, prox
+from dcopt.theory import formulas
 
 CASES = {
     "logistic": signs,
@@ -291,7 +291,7 @@ def test_page_has_a_steady_metric_and_keeps_it() -> None:
     P = problem("logistic")
     page = PAGE(p=0.125, b_small=8)
     tuned, _ = dcopt.methods.as_method(page).prepare(P)
-    s = theory.spread(0.125, 8)
+    s = formulas.spread(0.125, 8)
     tau, ratio = tuned.G.tau, tuned.G.m / tuned.G.tau
     floored = MajorizingDiagonal(np.maximum(P.G.m, P.G.L / 30))
     assert tau == pytest.approx(max(1.0, 0.5 + 2 * s * variance_smoothness(P.f, floored))) and tau > 1.0
@@ -310,8 +310,8 @@ def test_rare_features_do_not_shorten_all_steps() -> None:
     X[7] = 0.1 * np.eye(6)[5]
     P = dcopt.erm(X, signs(X[:, :5]), "logistic", decomposition="diagonal")
     tuned, _ = dcopt.METHODS["dca-page"].prepare(P)
-    s = theory.spread(1 / 20, 20)
-    alone = theory.steady(s * variance_smoothness(P.f, P.G))
+    s = formulas.spread(1 / 20, 20)
+    alone = formulas.steady(s * variance_smoothness(P.f, P.G))
     assert alone == pytest.approx(0.5 + 2 * s * 20, rel=1e-4) and tuned.G.tau < alone / 10
     assert tuned.G.m.max() / tuned.G.m.min() == pytest.approx(30) and np.all(tuned.G.m >= P.G.m)
 
@@ -341,7 +341,7 @@ def test_page_descends_on_w8a_below_the_scalar() -> None:
 def test_a_plan_for_the_gap_is_made_in_its_metric() -> None:
     P = problem("squared-sigmoid", r=L1(lam=0.01))
     plan = dcopt.plan(P, 0.01)
-    s, (low, high) = theory.spread(1 / 8, 8), P.f.loss.curvature  # ⌈√60⌉ = 8
+    s, (low, high) = formulas.spread(1 / 8, 8), P.f.loss.curvature  # ⌈√60⌉ = 8
     G = MajorizingDiagonal(np.maximum(P.G.m, P.G.L / 30))
     theta = s * variance_smoothness(P.f, G)
     tau = max(1.0, 0.5 + 2 * theta)

@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dcopt.subproblems.held import Held
+from dcopt.subproblems.local import Local
+from dcopt.subproblems.metrics import Matrix
 from scipy.sparse import csr_array
 
 import dcopt
 from dcopt.convex import LocalCurvature, Quadratic, ScaledIdentity
 from dcopt.draw import Draw
-from dcopt.epochs import Epoch, enough, locally
 from dcopt.errors import BadSettings, CannotSolve, ResumeMismatch
 from dcopt.estimators import ESTIMATORS, PAGE, SAGA, SVRG, Full, Revisited
 from dcopt.estimators.base import Estimate
+from dcopt.local.epochs import Epoch, enough, locally
+from dcopt.local.samples import Nested
 from dcopt.methods import METHODS
-from dcopt.nested import Nested
 from dcopt.regularizers import L1, MCP, SCAD, Exponential, Nonnegative, Zero
 from dcopt.state import State
 from dcopt.subproblems import Inner, cd
-from dcopt.subproblems.held import Held
-from dcopt.subproblems.local import Local
-from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.parts import parts
 from dcopt.sums import Cost, LinearBatch, LinearSum
 

@@ -104,6 +104,7 @@ def test_the_end_of_a_model_is_that_of_dca_on_it() -> None:
     from dcopt.subproblems.metrics import Matrix
     from dcopt.subproblems.model import Model
     from dcopt.subproblems.moving import Moving
+
     from dcopt.subproblems.parts import parts
 
     for seed in range(10):
@@ -127,6 +128,7 @@ def test_an_entry_stops_at_its_kink_or_bound_and_one_without_a_kink_goes_on() ->
     from dcopt.subproblems.metrics import Matrix
     from dcopt.subproblems.model import Model
     from dcopt.subproblems.moving import Moving
+
     from dcopt.subproblems.parts import Parts
 
     c, zero, high = np.array([[1.0], [0.0], [1.0]]), np.zeros((3, 1)), np.array([[np.inf], [np.inf], [2.0]])
@@ -157,9 +159,10 @@ def test_columns_far_from_zero_are_no_harder_than_centred_ones(loss: str, n: int
 
 def test_the_ridge_of_centred_columns() -> None:
     """⟨v, μRv⟩ = Σ_K μ_j v_j² + μ_F (v_F + S v_K)²: what is left of Q + μR without the intercept is larger by μ_K."""
-    from dcopt.regularizers import Except
-    from dcopt.subproblems.cd import Reduced
     from dcopt.subproblems.metrics import Matrix
+
+    from dcopt.regularizers import Except
+    from dcopt.subproblems.eliminated import Reduced
     from dcopt.subproblems.parts import parts
 
     X = np.random.default_rng(1).normal(size=(50, 6)) + 30.0
@@ -179,9 +182,11 @@ def test_the_ridge_of_centred_columns() -> None:
 
 def test_without_an_intercept_entries_stay_on_their_bounds() -> None:
     """The others are handed on as they were found: x + (v − x) would miss a bound by a rounding, and look free."""
-    from dcopt.subproblems.cd import Reduced
-    from dcopt.subproblems.metrics import Matrix, distances
+    from dcopt.subproblems.metrics import Matrix
+
+    from dcopt.subproblems.eliminated import Reduced
     from dcopt.subproblems.parts import Parts
+    from dcopt.subproblems.quadratic import distances
 
     draw = np.random.default_rng(0)
     free = np.arange(6)[:, None] == 5
@@ -337,6 +342,7 @@ def test_columns_are_those_of_the_matrix(kind: str) -> None:
 def test_columns_and_their_gram_matrix_give_one_program(r: Any) -> None:
     """The same convex program: coordinate descent on columns ends where that on Q does."""
     from dcopt.subproblems.curvature import by_columns, matrix
+
     from dcopt.subproblems.parts import parts
 
     rng = np.random.default_rng(2)
@@ -378,7 +384,7 @@ def test_sparse_least_squares_take_all_columns_at_once_where_most_leave_zero(mon
     y = X @ rng.normal(size=1200) + rng.normal(size=900)
     for lam, all_at_once in ((1e-3, True), (0.1, False)):
         exact = dcopt.solve(dcopt.erm(X, y, "squared", L1(lam=lam)), "dca-local", tol=1e-8, measure="criticality")
-        monkeypatch.setattr("dcopt.remembered._WHOLE", 0)
+        monkeypatch.setattr("dcopt.sums.grams._WHOLE", 0)
         P = dcopt.erm(X, y, "squared", L1(lam=lam))
         asked: list[int] = []
         columns = P.f.a.columns
@@ -391,8 +397,9 @@ def test_sparse_least_squares_take_all_columns_at_once_where_most_leave_zero(mon
 
 
 def test_what_a_step_teaches_is_the_curvature_along_it() -> None:
-    from dcopt.remembered import Seen
     from dcopt.subproblems.curvature import learned
+
+    from dcopt.sums.importance import Seen
 
     rng = np.random.default_rng(2)
     A, B = rng.normal(size=(2, 40, 7))
@@ -419,7 +426,7 @@ def test_steps_teach_a_rough_metric_and_go_on_from_a_state_bit_for_bit(monkeypat
     rng = np.random.default_rng(5)
     X = rng.normal(size=(20_000, 90))
     y = X @ np.where(np.arange(90) % 3 == 0, 1.0, 0.0) + rng.normal(size=20_000)
-    monkeypatch.setattr("dcopt.remembered._WHOLE", 0)
+    monkeypatch.setattr("dcopt.sums.grams._WHOLE", 0)
     for r in (L1(lam=1e-3), MCP(lam=1e-3)):
 
         def fresh(r: Any = r) -> Any:
@@ -444,7 +451,7 @@ def test_what_one_run_learned_is_not_for_the_next(monkeypatch: pytest.MonkeyPatc
     rng = np.random.default_rng(5)
     X = rng.normal(size=(20_000, 90))
     y = X @ np.where(np.arange(90) % 3 == 0, 1.0, 0.0) + rng.normal(size=20_000)
-    monkeypatch.setattr("dcopt.remembered._WHOLE", 0)
+    monkeypatch.setattr("dcopt.sums.grams._WHOLE", 0)
     P = dcopt.erm(X, y, "squared", L1(lam=1e-3))
 
     def other() -> Any:
@@ -484,6 +491,7 @@ def test_a_shorter_step_by_columns_keeps_the_inequality() -> None:
     from dcopt.subproblems.curvature import by_columns
     from dcopt.subproblems.local import Local
     from dcopt.subproblems.metrics import ByColumns
+
     from dcopt.subproblems.parts import parts
 
     rng = np.random.default_rng(4)
@@ -634,8 +642,9 @@ def test_a_check_in_float32_is_paid_for() -> None:
 def test_nearly_all_dense_columns_are_taken_at_once() -> None:
     """Their Gram matrix will be needed: a lasso of small λ does not grow its set of columns step by step."""
     from dcopt.subproblems.local import Local
-    from dcopt.subproblems.metrics import distances
+
     from dcopt.subproblems.parts import parts
+    from dcopt.subproblems.quadratic import distances
 
     rng, d = np.random.default_rng(0), 400
     X = rng.normal(size=(8000, d))

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dcopt.subproblems.start import dense_start
 from scipy.sparse import csr_array
 
 import dcopt
 from dcopt.draw import Draw
-from dcopt.job import Job, Told
-from dcopt.nested import Nested
+from dcopt.local.samples import Nested
 from dcopt.regularizers import L1, MCP, SCAD, Exponential
+from dcopt.runs.goal import Told
+from dcopt.runs.prepared import Job
 from dcopt.state import State
-from dcopt.subproblems.start import dense_start
 from dcopt.sums import Cost, LinearSum
 
 N, D = 4000, 8
@@ -201,6 +202,7 @@ def test_softmax_has_all_of_its_curvature(groups: Any) -> None:
     """The model of a step is exact to second order: F falls as it says, up to a cubic term."""
     from dcopt.subproblems.curvature import matrix
     from dcopt.subproblems.local import Local
+
     from dcopt.subproblems.parts import parts
 
     rng = np.random.default_rng(0)

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dcopt.subproblems.metrics import Matrix
 
-from dcopt.matrices import positive, solve, square
+from dcopt.linalg.symmetric import positive, solve, square
 from dcopt.subproblems.cd import sweep
-from dcopt.subproblems.metrics import Matrix, distances
 from dcopt.subproblems.newton import SMALL, newton
 from dcopt.subproblems.parts import Parts
+from dcopt.subproblems.quadratic import distances
 
 INF = np.inf
 
@@ -118,7 +119,7 @@ def test_matrices() -> None:
 def test_both_libraries_of_blas_are_held_to_one_thread() -> None:
     """NumPy's and SciPy's are two; SciPy's, which solves here, may not have been loaded before."""
     code = """if True:
-        from dcopt.subproblems.newton import one_thread
+        from dcopt.linalg.symmetric import one_thread
         with one_thread(100):
             import scipy.linalg.lapack, threadpoolctl
             print([i["num_threads"] for i in threadpoolctl.threadpool_info() if i["user_api"] == "blas"])

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dcopt.subproblems.curvature import by_columns, matrix
+from dcopt.subproblems.local import Local
+from dcopt.subproblems.metrics import ByClasses, Matrix
+from dcopt.subproblems.moving import Moving
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine
 
 import dcopt
 from dcopt.data.check import as_rows
 from dcopt.regularizers import L1, MCP, SCAD, ElasticNet, Except, Exponential, Regularizer
-from dcopt.subproblems.cd import Reduced
-from dcopt.subproblems.curvature import by_columns, matrix
-from dcopt.subproblems.local import Local
-from dcopt.subproblems.metrics import ByClasses, Matrix, distances
-from dcopt.subproblems.moving import Moving
+from dcopt.subproblems.eliminated import Reduced
 from dcopt.subproblems.newton import newton_rows
 from dcopt.subproblems.parts import Parts, lengths, parts
+from dcopt.subproblems.quadratic import distances
 
 CONCAVE = [MCP(lam=0.3, groups="rows"), SCAD(lam=0.2, groups="rows"), Exponential(lam=0.1, alpha=5.0, groups="rows")]
 

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
-from sklearn.preprocessing import normalize
-
-import dcopt
-from dcopt.job import Job, Told
-from dcopt.matrices import Swept
-from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
-from dcopt.status import Status
-from dcopt.stop import Rule
 from dcopt.subproblems.local import Local
 from dcopt.subproblems.metrics import Matrix
 from dcopt.subproblems.model import Model
 from dcopt.subproblems.moving import Moving
+from scipy.sparse import csr_array
+from sklearn.preprocessing import normalize
+
+import dcopt
+from dcopt.linalg.swept import Swept
+from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
+from dcopt.runs.goal import Told
+from dcopt.runs.prepared import Job
+from dcopt.runs.stop import Rule
+from dcopt.status import Status
 from dcopt.subproblems.parts import entries, parts
 
 PROFILES = [

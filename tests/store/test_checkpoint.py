@@ -11,15 +11,17 @@ import numpy as np
 from small import binary
 
 import dcopt
-from dcopt.job import Job, Told
 from dcopt.measures import MEASURES
 from dcopt.measures.confidence import Doubt
-from dcopt.run import End, Look, Run, Saved
+from dcopt.runs.driver import Run
+from dcopt.runs.goal import Told
+from dcopt.runs.ledger import End, Look, Saved
+from dcopt.runs.prepared import Job
+from dcopt.runs.trace import Record
 from dcopt.solve import first_state
 from dcopt.store import tensors
 from dcopt.store.checkpoint import packed
 from dcopt.store.restored import load
-from dcopt.watch import Record
 
 X = np.arange(1.0, 7.0)
 LOOKS = (

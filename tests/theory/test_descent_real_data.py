@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import dcopt
-from dcopt.data.datasets import available, load_dataset
+from dcopt.datasets.named import available, load_dataset
 from dcopt.regularizers import Exponential
 
 SETS = ("a9a", "w8a", "dna.scale")

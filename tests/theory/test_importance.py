@@ -9,13 +9,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import dcopt
-from dcopt.constants import importance_kappa, smoothness
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, CannotSolve
 from dcopt.estimators import PAGE, SAGA, SARAH, SVRG, Fresh
 from dcopt.methods import as_method
 from dcopt.regularizers import Exponential
 from dcopt.sums import LinearBatch
+from dcopt.sums.constants import importance_kappa, smoothness
 
 
 def uneven(n: int = 400, d: int = 12, sparse: bool = False, weighted: bool = False) -> dcopt.Problem:

@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import dcopt
-from dcopt import theory
 from dcopt.estimators import PAGE
 from dcopt.regularizers import MCP, CappedL1, Exponential
-from dcopt.theory import Scene
+from dcopt.theory import formulas
+from dcopt.theory.formulas import Scene
 
 
 def problem(kind: str, n: int = 300) -> dcopt.Problem:
@@ -83,7 +83,7 @@ def test_lyapunov_descent_by_enumeration() -> None:
     c = P.constants
     p, b = 0.3, 2
     page = PAGE(p=p, b_small=b)
-    theta = theory.spread(p, b) * (c.L_v or 0.0)
+    theta = formulas.spread(p, b) * (c.L_v or 0.0)
     assert c.rho / 2 > theta
     for gamma in (theta, c.rho / 4):
         a = (c.rho - gamma) / 2 - theta**2 / (2 * gamma)
@@ -145,7 +145,7 @@ def test_measured_cost_is_below_the_predicted() -> None:
 
 
 def test_scene_needs_no_second_look_at_the_data() -> None:
-    from dcopt.compare import scene
+    from dcopt.theory.compare import scene
 
     P = problem("smooth r2")
     plan = dcopt.plan(P, 0.01)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from paper import PAPER
 
 import dcopt
-from dcopt.data.datasets import available
+from dcopt.datasets.named import available
 from dcopt.regularizers import Exponential
 
 

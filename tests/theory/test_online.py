@@ -17,8 +17,7 @@ from dcopt.laws.four_rows import Counting, gradients, points, variance_smoothnes
 from dcopt.losses import LOSSES
 from dcopt.measures.confidence import doubt
 from dcopt.regularizers import MCP, CappedL1, Exponential
-from dcopt.streams import StreamSum
-from dcopt.sums import LinearSum
+from dcopt.sums import LinearSum, StreamSum
 
 EXP = Exponential(lam=0.002, alpha=5.0)
 

@@ -11,12 +11,12 @@ import pytest
 from paper import PAPER
 
 import dcopt
-from dcopt import theory
 from dcopt.convex import ScaledIdentity
-from dcopt.data.datasets import available
+from dcopt.datasets.named import available
 from dcopt.estimators import SAGA
 from dcopt.regularizers import L2, MCP, Exponential, Zero
-from dcopt.theory import Scene
+from dcopt.theory import formulas
+from dcopt.theory.formulas import Scene
 
 
 class Given:
@@ -169,7 +169,7 @@ def test_kappa_is_raised_until_the_condition_holds() -> None:
     H: Any = Given(100, 0.0, 2.0, 2.0, 1.0)
     P = dcopt.Problem(ScaledIdentity(1.5), H, L2(lam=1e-9))
     scene = Scene(100, 1.5, 0.0, 2.0, 2.0, 1.0, 0.0)
-    eta = theory.shift_for(scene, sqrt(0.9))
+    eta = formulas.shift_for(scene, sqrt(0.9))
     assert eta == pytest.approx((4 * sqrt(0.9) - 1.5) / 2)
     after = scene.shifted(eta)
     assert after.rho / 2 - sqrt(0.9) == pytest.approx(after.rho / 4)
@@ -188,10 +188,10 @@ def test_just_above_the_condition_the_plan_is_not_endless() -> None:
 
         def T(eta: float, scene: Scene = scene) -> float:
             after = scene.shifted(eta)
-            rate = theory.full(after)._replace(a=after.rho / 2 - 1.0, Theta=1.0)
-            return theory.steps(after, rate, 1.0, 1e-3, "criticality")
+            rate = formulas.full(after)._replace(a=after.rho / 2 - 1.0, Theta=1.0)
+            return formulas.steps(after, rate, 1.0, 1e-3, "criticality")
 
-        eta = theory.shift_for(scene, 1.0)
+        eta = formulas.shift_for(scene, 1.0)
         assert T(eta) <= 5.0 * min(map(T, shifts))
         assert (eta == 0.0) == (rho / 2 - 1.0 >= rho / 16)
 
@@ -207,15 +207,15 @@ def test_sigma_that_was_seen_at_one_point_is_said_to_be() -> None:
 
 def test_rates_of_the_other_methods() -> None:
     c = Scene(1000, 1.0, 0.5, 1.25, 1.5, 0.25, 0.0)
-    svrg = theory.svrg(c, 100, 3, exact=False)
+    svrg = formulas.svrg(c, 100, 3, exact=False)
     assert svrg.a == pytest.approx(0.75 - 1.5 * sqrt((e - 1) * 3 * 4 / 100))
     assert svrg.Theta == pytest.approx(1.5 * 3 / sqrt(200)) and svrg.cost == pytest.approx((1000 + 400) / 3)
-    loopless = theory.loopless_svrg(c, 100, 0.5)
+    loopless = formulas.loopless_svrg(c, 100, 0.5)
     assert loopless.Theta == pytest.approx(2 * 0.25 / (0.5 * 10)) and loopless.cost == pytest.approx(600)
-    saga, q = theory.saga(c, 400, exact=True), 1 - 0.999**400  # rows drawn one by one: some twice
+    saga, q = formulas.saga(c, 400, exact=True), 1 - 0.999**400  # rows drawn one by one: some twice
     assert saga.Theta == pytest.approx(0.25 / ((1 - sqrt(1 - q)) * 20)) and saga.cost == 400
     assert saga.Theta == pytest.approx(SAGA(b=400).spread(1000) * c.L_v)  # what the estimator says of itself
-    assert theory.saga(c, 400, exact=False).Theta == pytest.approx(6 * saga.Theta)
+    assert formulas.saga(c, 400, exact=False).Theta == pytest.approx(6 * saga.Theta)
 
 
 @pytest.mark.skipif(not available("a9a"), reason="a9a is not in DCOPT_DATA")

@@ -7,7 +7,7 @@ import pytest
 from paper import PAPER
 
 import dcopt
-from dcopt.data.datasets import available
+from dcopt.datasets.named import available
 from dcopt.estimators import SAGA
 from dcopt.methods import METHODS
 

@@ -14,9 +14,10 @@ from dcopt.convex import Majorizer, variance_smoothness
 from dcopt.draw import Draw
 from dcopt.errors import CannotSolve
 from dcopt.estimators import PAGE, SAG, SAGA, SARAH, SVRG, Fresh, Full, LooplessSVRG
-from dcopt.job import Job, Told
 from dcopt.regularizers import SCAD
-from dcopt.theory import spread, steady
+from dcopt.runs.goal import Told
+from dcopt.runs.prepared import Job
+from dcopt.theory.formulas import spread, steady
 
 N, D, T, RUNS = 30, 3, 60, 150
 OWN = {

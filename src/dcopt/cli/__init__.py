@@ -12,7 +12,7 @@ def main() -> None:
     """Run the words of the command line, and exit with the codes of `ends`."""
     try:
         from .app import app
-        from .ends import ended
+        from .exit_codes import ended
         from .terminal import Terminal
     except KeyboardInterrupt:
         print("dcopt: interrupted", file=sys.stderr)

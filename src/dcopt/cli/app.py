@@ -241,8 +241,8 @@ def plan(
       dcopt plan a9a --normalize --penalty exponential --set lam=3e-5 --eps 1e-3
       dcopt plan houses.csv --target sold --loss logistic --penalty scad --eps 1e-3 --compare
     """
+    from ..datasets.tables import Columns
     from .plan import explain
-    from .tables import Columns
 
     asked = {"eps": eps, "measure": measure, "setting": setting, "mode": mode}
     wanted = Columns(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experiments.panels import Table
+from ..report.panels import Table
 
 _COLUMNS = 5  # classes that have a column each in the table; with more there is one for the largest coefficient
 
@@ -24,11 +24,12 @@ def chosen_features(
     """The features in the model, the largest effect first.
 
     The effect is the coefficient times the deviation of its column: how far the score moves with one standard
-    deviation. Of several classes it is that of the coefficient with the largest absolute value.
+    deviation. Of several classes it is that on the score of `effect_on`, which moves most.
     """
     coef, classes = np.atleast_2d(model.coef_), classes_of(model)
     columns = np.arange(coef.shape[1])
-    largest = coef[np.abs(coef).argmax(axis=0), columns]
+    most = np.abs(coef).argmax(axis=0)
+    largest = coef[most, columns]
     effect = largest * deviations
     order = [int(j) for j in np.argsort(-np.abs(effect), kind="stable") if largest[j]]
     return [
@@ -37,6 +38,7 @@ def chosen_features(
             "name": name(j),
             "coefficient": coef[:, j].tolist(),
             "effect": float(effect[j]),
+            "effect_on": classes[most[j]] if classes is not None and len(coef) > 1 else None,
             "favours": None if classes is None else _favoured(coef[:, j], classes),
         }
         for j in order
@@ -59,8 +61,10 @@ def table_of(chosen: Sequence[dict[str, Any]], classes: Sequence[Any] | None) ->
     rows = []
     for one in chosen:
         coefs = one["coefficient"] if few else [max(one["coefficient"], key=abs)]
+        on = [str(one["effect_on"])] if several else []
         favours = [] if classes is None else ["–" if one["favours"] is None else str(one["favours"])]
-        rows.append((one["name"], *coefs, one["effect"], *favours))
+        rows.append((one["name"], *coefs, one["effect"], *on, *favours))
+    head += ["on"] if several else []
     head += [] if classes is None else ["favours"]
     return Table("Chosen features", tuple(head), tuple(rows), f"{len(rows)} features, the largest effect first.")
 

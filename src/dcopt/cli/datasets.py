@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from ..data.catalogue import CATALOGUE
-from ..data.datasets import load_dataset, where
-from ..data.fetch import address
+from ..datasets.catalogue import CATALOGUE
+from ..datasets.download import address
+from ..datasets.named import DATASETS, load_dataset, where
 from ..errors import BadSettings, pick
-from .names import DATASETS
 from .terminal import Terminal
 
 PLACES = {"download": "can be downloaded", None: "not available"}  # the others speak for themselves

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .choose import TableFile, position, targets
-from .coding import trouble
-from .columns import Column, Table
-from .csv_file import CsvFile
-from .wanted import Columns, Data
+from ..datasets.choose_columns import TableFile, position, targets
+from ..datasets.coding import trouble
+from ..datasets.columns import Column, Table
+from ..datasets.csv_file import CsvFile
+from ..datasets.request import Columns, Data
 
 _LEVELS = 5  # the most frequent ones, which are shown
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}

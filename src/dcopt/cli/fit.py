@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadModel
-from ..learn.penalties import with_lam
-from ..learn.task import Done, Progress
+from ..fit.penalties import with_lam
+from ..fit.task import Done, Progress
 from ..status import Status
 from ..store import peek
-from .bench import Bench, bench_of, refusing
-from .ends import NotConverged
+from .exit_codes import NotConverged
+from .fit_output import again, not_written, tell
+from .fit_setup import Bench, bench_of, refusing
 from .journal import Asked, Journal, read_journal
 from .lam import begun, choose
-from .outcome import again, not_written, tell
 from .outputs import beside, distinct, free, is_page, of_checkpoint, set_aside
 from .terminal import Terminal
 

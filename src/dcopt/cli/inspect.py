@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ..datasets.coding import Coding, from_plain
+from ..datasets.file_form import STDIN, form_of, standard_input
+from ..datasets.named import DATASETS
+from ..datasets.tables import Columns, opened, read
 from ..learn.files import load_estimator
 from ..store import Peek, peek
 from ..store.checked import START
 from ..store.restored import guarded
 from ..store.tensors import read as read_tensors
-from .coding import Coding, from_plain
 from .coefficients import chosen_features, classes_of
 from .describe import HEAD, of_rows, of_table, shown
-from .forms import STDIN, form_of, standard_input
-from .names import DATASETS
-from .tables import Columns, opened, read
 from .terminal import Terminal, plain
 
 _SHOWN = 30  # entries of a dictionary on the screen; all of them are in --json

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ..datasets.request import Columns, Fitted
 from ..errors import BadModel
-from ..experiments.fit_report import Along
-from ..learn.task import Progress
-from ..learn.tuning import CRITERIA, FOLD_RULES, Tuning
+from ..fit.task import Progress
+from ..fit.tuning import CRITERIA, FOLD_RULES, Tuning
+from ..report.fit_report import Along
+from ..runs.trace import Record
 from ..store import load_model, save_model
 from ..store.restored import guarded
-from ..watch import Record
 from .outputs import beside
-from .wanted import Columns, Fitted
 
 _SAID = (("what", "str"), ("rule", "str"), ("lam", "float"))  # of an Along
 _LINES = ("lams", "middle", "low", "high", "nnz")  # of an Along

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import pick, require_count
-from ..experiments.fit_report import MOST_LINES, Along
-from ..learn.tuning import FOLD_RULES, RULES, Tuning
-from .bench import Bench, refusing
+from ..fit.tuning import FOLD_RULES, RULES, Tuning
+from ..report.fit_report import MOST_LINES, Along
+from .fit_setup import Bench, refusing
 from .journal import Asked, Journal
 from .progress import Bar, Lines, Quiet
 from .terminal import Terminal
@@ -43,7 +43,10 @@ def choose(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench) -> 
     say = f"{folds}-fold cross-validation" if folds else asked.rule.upper()
     terminal.note(f"lam: {say} over {n} values from {tuning.lams[0]:.4g} to {tuning.lams[-1]:.4g}")
     with terminal.watch() as watch:
-        x0 = fit.tune(tuning, folds, asked.seed, asked.rule, journal.folds, _Bars(watch, n, folds))
+        x0 = fit.tune(tuning, folds, asked.seed, asked.rule, journal.folds, _Bars(watch, tuning, folds))
+    if tuning.path is not None and tuning.path.separated:
+        ends = f"the path ends after {len(tuning.lams)} values of lam, at {tuning.lams[-1]:.4g}"
+        terminal.note(f"{ends}: the classes are separable there")
     journal.tuning, journal.lam = tuning, tuning.lam
     journal.along = _along(bench, tuning, asked.rule)
     return x0
@@ -52,15 +55,15 @@ def choose(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench) -> 
 class _Bars:
     """A bar for the path of all rows, and one for those of the folds."""
 
-    def __init__(self, watch: Bar | Lines | Quiet, n: int, folds: int) -> None:
-        self.watch, self.n, self.folds, self.first = watch, n, folds, True
-        watch.begin("path of all rows", n, 0, "values of lam")
+    def __init__(self, watch: Bar | Lines | Quiet, tuning: Tuning, folds: int) -> None:
+        self.watch, self.tuning, self.folds, self.first = watch, tuning, folds, True
+        watch.begin("path of all rows", len(tuning.lams), 0, "values of lam")
 
     def __call__(self, fold: int, lam: float, F: float) -> None:
         if fold and self.first:
             self.watch.end()
-            title, done = f"{self.folds}-fold cross-validation", (fold - 1) * self.n
-            self.watch.begin(title, self.folds * self.n, done, "values of lam")
+            n, title = len(self.tuning.lams), f"{self.folds}-fold cross-validation"  # fewer where the path ended early
+            self.watch.begin(title, self.folds * n, (fold - 1) * n, "values of lam")
             self.first = False
         self.watch.advance((f"fold {fold}, " if fold else "") + f"lam {lam:.4g}, F {F:.6g}")
 
@@ -77,13 +80,15 @@ def _along(bench: Bench, tuning: Tuning, rule: str) -> Along:
         error = np.zeros_like(middle)
     coefs = path.coefs.reshape(len(path.lams), -1, path.coefs.shape[-1])  # λ, classes, features
     effects = coefs * bench.deviations
-    effect = np.abs(effects[tuning.index]).max(axis=0)
-    first = np.argsort(-effect, kind="stable")[: min(MOST_LINES, int((effect > 0).sum()))]
-    one = coefs.shape[1] == 1
-    lines = [effects[:, 0, j] if one else np.abs(effects[:, :, j]).max(axis=1) for j in first]
+    size = np.abs(effects[tuning.index])
+    effect, most = size.max(axis=0), size.argmax(axis=0)  # of several classes, the one whose score moves most
+    first = np.argsort(-effect, kind="stable")[: min(MOST_LINES, int((effect > 0).sum()))].tolist()
+    lines = [effects[:, most[j], j] for j in first]
+    on = [f" (class {bench.model.classes_[most[j]]})" if coefs.shape[1] > 1 else "" for j in first]
+    names = tuple(bench.name(j) + k for j, k in zip(first, on, strict=True))
     curves = path.lams, middle, middle - error, middle + error
     lams, middles, low, high = (tuple(map(float, curve)) for curve in curves)
     return Along(
-        what, lams, middles, low, high, tuple(map(int, path.nnz)), tuple(bench.name(int(j)) for j in first),
+        what, lams, middles, low, high, tuple(map(int, path.nnz)), names,
         tuple(tuple(map(float, line)) for line in lines), tuning.lam, rule,
     )  # fmt: skip

@@ -7,15 +7,13 @@ from dataclasses import fields
 
 import typer
 
-from ..data.catalogue import CATALOGUE
-from ..data.datasets import BUNDLED
+from ..datasets.named import DATASETS
 from ..errors import pick
 from ..experiments.recipe import KINDS
 from ..losses import LOSSES
 from ..methods import METHODS
 from ..regularizers import REGULARIZERS, Regularizer
 
-DATASETS = (*CATALOGUE, *BUNDLED)
 EXPERIMENTS = (*KINDS, "all")
 EXPERIMENTS_SAID = f"Experiments to run: {', '.join(KINDS)}, or all."
 PENALTIES_SAID = f"Penalty: {', '.join(REGULARIZERS)}."

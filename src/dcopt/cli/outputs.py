@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..datasets.named import DATASETS
 from ..errors import BadSettings
 from ..store.atomic import previous, refuse
-from .names import DATASETS
 
 
 def distinct(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..data.parsed import scaled_rows
+from ..datasets.parsed import scaled_rows
+from ..datasets.tables import Columns, read
 from ..errors import BadSettings, pick
-from ..plan import Plan, plan
 from ..problem import erm
 from ..regularizers import REGULARIZERS, Regularizer
+from ..theory.plan import Plan, plan
 from .names import settings_of
-from .tables import Columns, read
 from .terminal import Terminal
 
 NUMBERS = "mode setting measure eps b_small p gamma kappa eta tau a T D0 gradients paper_gradients bytes output".split()

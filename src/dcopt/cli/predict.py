@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..datasets.coding import from_plain
+from ..datasets.tables import Columns, Fitted, read
 from ..errors import BadModel, BadSettings
 from ..learn.files import load_estimator
 from ..store import peek
 from ..store.atomic import write
-from .coding import from_plain
 from .outputs import distinct, free
 from .scores import score_of
-from .tables import Columns, Fitted, read
 from .terminal import Terminal
 
 _FORMULA = re.compile(r"[=+@\t\r-].")  # a sign alone, as "+" and "-" for classes, is no formula

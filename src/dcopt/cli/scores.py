@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..learn.tuning import Tuning
+from ..datasets.tables import Data
+from ..fit.tuning import Tuning
 from ..losses import Squared
-from .tables import Data
 
 
 class Score(NamedTuple):

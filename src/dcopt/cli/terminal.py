@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .ends import NobodyReads
+from .exit_codes import NobodyReads
 from .printable import as_json, printable
 from .progress import Bar, Lines, Quiet
 

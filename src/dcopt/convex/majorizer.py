@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.rows import RowMatrix
 from ..sums import LinearSum
-from ..theory import steady
+from ..theory.formulas import steady
 from ..xp import Array
 from .base import Part
 

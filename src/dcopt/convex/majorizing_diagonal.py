@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..constants import largest_eigenvalue
-from ..data.entries import in_blocks
+from ..data.column_statistics import in_blocks
 from ..data.rows import RowMatrix
 from ..errors import CannotSolve
 from ..sums import LinearSum
+from ..sums.constants import largest_eigenvalue
 from ..xp import Array
 from .base import moved
 from .diagonal import Diagonal
@@ -91,8 +91,8 @@ def equilibrated_diagonal(f: LinearSum) -> MajorizingDiagonal:
 
     G − f is convex, and no feature is measured by the size of another one. An empty column has the least of the others.
     """
-    assert f.widths is not None  # seen by the caller
-    sizes = np.asarray(f.widths, np.float64)
+    assert f.column_mean_squares is not None  # seen by the caller
+    sizes = np.asarray(f.column_mean_squares, np.float64)
     least = float(sizes[sizes > 0.0].min()) if sizes.any() else 1.0
     sizes = np.maximum(np.where(sizes > 0.0, sizes, least), float(np.finfo(f.dtype).tiny) ** 0.5)
     low, high = f.loss.curvature

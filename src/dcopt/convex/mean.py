@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..constants import Smoothness, smoothness
 from ..errors import require, require_number
 from ..sums import LinearSum
+from ..sums.constants import Smoothness
 from ..xp import Array, namespace
 from .base import Part, inner
 
@@ -34,7 +34,7 @@ class Mean(Part):
 
     @cached_property
     def smoothness(self) -> Smoothness:
-        return smoothness(self.sum)
+        return self.sum.smoothness()
 
     @property
     def rho(self) -> float:

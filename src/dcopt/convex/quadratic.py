@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..data import check
 from ..data.rows import RowMatrix
+from ..data.rows import gram as row_gram
 from ..errors import BadSettings, require, require_number
 from ..xp import Array
 from .base import Part, moved
@@ -135,4 +136,4 @@ def least_squares(A: Any, b: Any, weights: Any = None) -> Quadratic:
 def gram(a: RowMatrix, weights: Array | None = None) -> NDArray[np.float64]:
     """AᵀWA/N, in float64"""
     n, d = a.shape
-    return np.asarray(a.gram(weights, np.arange(d)) / n, np.float64)
+    return np.asarray(row_gram(a, weights, np.arange(d)) / n, np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput
-from .rows import RowMatrix
+from .rows import Declared, RowMatrix
 
 _NO_NUMBERS = str, bytes, np.complexfloating, np.datetime64, np.timedelta64  # which NumPy would make numbers of
 # beyond it ‖a_i‖⁴ (float64) or the entries of AᵀA (float32) overflow
@@ -17,8 +17,8 @@ _LIMIT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 def as_rows(X: Any, name: str = "X") -> RowMatrix:
     """A row matrix from a dense array, any SciPy sparse matrix, a data frame or a list of lists."""
-    if all(hasattr(X, verb) for verb in ("dot", "pair", "tdot", "take", "norms2", "gram")):
-        own: RowMatrix = X
+    if all(hasattr(X, verb) for verb in ("dot", "tdot", "take", "norms2")):
+        own: RowMatrix = X if callable(getattr(X, "can", None)) else Declared(X)
         return own
     if hasattr(X, "tocsr"):
         from .sparse import sparse_rows

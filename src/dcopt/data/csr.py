@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .engine import off_the_clock
+from .rows import Can
 from .workers import each
 
 _LARGE = 2**18  # stored entries from which all rows are visited in parts, side by side
@@ -137,6 +138,13 @@ class CsrRows:
 
         each(go, parts)
         return _added(out)
+
+    def can(self) -> Can:
+        return Can(
+            self.through, self.pair, self.gram, None, self,
+            lambda function: CsrRows(self.indptr, self.indices, function(self.data), self.d),
+            self.entries, csr=self, compiled=True,
+        )  # fmt: skip
 
     def take(self, rows: NDArray[np.int64]) -> CsrRows:
         rows = np.asarray(rows, dtype=np.int64)
@@ -274,13 +282,13 @@ class CsrRows:
 def _kernels() -> Any:
     """Compiled loops, or SciPy's where nothing can be compiled."""
     with off_the_clock():
-        from . import compiler
+        from .kernels import compiler
 
         if compiler.ENGINE == "numba":
-            from . import csr_kernels
+            from .kernels import csr_kernels
 
             return csr_kernels
-        from . import csr_scipy
+        from .kernels import csr_scipy
 
         return csr_scipy
 

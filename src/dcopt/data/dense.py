@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..draw import Draw
 from ..xp import Array
+from .rows import Can
 
 _CACHE = 2**22  # bytes of rows that are read from memory once for all that is done with them
 _CHEAP = 2**26  # multiplications: some milliseconds
@@ -76,6 +78,9 @@ class DenseRows:
         size = max(_CACHE // max(self.a[:1].nbytes, 1), least)
         return (slice(start, min(start + size, n)) for start in range(0, max(n, 1), size))
 
+    def can(self) -> Can:
+        return Can(self.through, self.pair, self.gram, self, self, lambda function: DenseRows(function(self.a)))
+
     def take(self, rows: Array) -> DenseRows:
         return DenseRows(np.ascontiguousarray(self.a[rows]))
 
@@ -139,19 +144,16 @@ class DenseRows:
         far = np.abs(mean) > _FAR * np.sqrt(w @ (some - mean) ** 2 / w.sum())
         return np.where(far, mean, 0.0) if far.any() else None
 
-    def rough_gram(self, weights: Array | None, columns: Array, rows: int) -> Array:
-        """About the same, for a metric: products in float32, of so many rows for every column, or of more where that
-        costs no more than some looks at all.
-        """
-        return self.single_gram(self.rough_weights(weights, len(columns), rows), columns)
-
     def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
-        """The weights of the rows that stand for all, 0 for the others: so many for each of k columns"""
+        """The weights of the rows that stand for all, 0 for the others: so many for each of k columns.
+
+        They are more where that costs no more than some looks at all rows.
+        """
         n, d = self.shape
         share = rows * max(k, n * d / max(k, 1) ** 2) / n
         if share >= 0.5:
             return weights
-        kept = np.random.default_rng(0).random(n) < share
+        kept = Draw(0, 0).each(n) < share
         return np.where(kept, (1.0 if weights is None else weights) / share, 0.0)
 
     def single_gram(self, weights: Array | None, columns: Array) -> Array:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from ..xp import Array, namespace
-from .rows import RowMatrix
+from .rows import Can, Columns, Gram, RoughGram, RowMatrix, gram, pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class WithIntercept:
         return self.a.dot(x[:-1], rows) + x[-1]
 
     def pair(self, x: Array, prev: Array, rows: Array | None = None) -> Array:
-        z = self.a.pair(x[:-1], prev[:-1], rows)
+        z = pair(self.a, x[:-1], prev[:-1], rows)
         return z + namespace(z).stack((x[-1], prev[-1]))[:, None]
 
     def tdot(self, c: Array, rows: Array | None = None) -> Array:
@@ -40,10 +40,8 @@ class WithIntercept:
 
     def through(self, x: Array, of: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:
         """z = (A, 1) x and (A, 1)ᵀ c, c = of(z, start, stop), in one pass where A can."""
-        through = getattr(self.a, "through", None)
-        if through is None:
-            z = self.dot(x)
-            return z, self.tdot(of(z, 0, len(z)))
+        through = self.a.can().one_pass
+        assert through is not None  # `can` declares it only then.
         c: dict[tuple[int, int], Array] = {}
 
         def shifted(z: Array, start: int, stop: int) -> Array:
@@ -61,23 +59,49 @@ class WithIntercept:
     def norms2(self) -> Array:
         return self.a.norms2() + 1.0
 
-    @property
-    def entries(self) -> int:
-        """Stored entries"""
-        n, d = self.a.shape
-        return int(getattr(self.a, "entries", n * d)) + n
+    def can(self) -> Can:
+        """What A can, with a column of ones; a Gram matrix with ones needs only that of A and one tdot."""
+        own = self.a.can()
+        return Can(
+            None if own.one_pass is None else self.through,
+            None if own.pair is None else self.pair,
+            None if own.gram is None else self.gram,
+            None if own.rough is None else self,
+            None if own.columns is None else self,
+            None if own.entrywise is None else self._entrywise,
+            None if own.stored is None else own.stored + self.shape[0],
+            own.csr, own.csr is not None, own.compiled,
+        )  # fmt: skip
+
+    def _entrywise(self, function: Callable[[Array], Array]) -> RowMatrix:
+        """For functions that leave 1 as it is"""
+        entrywise = self.a.can().entrywise
+        assert entrywise is not None  # `can` declares it only then.
+        return WithIntercept(entrywise(function))
 
     def count(self, columns: Array) -> int:
         """Stored entries in these columns"""
         n, d = self.a.shape
         inner = columns[columns < d]
-        return int(self.a.count(inner)) + n * (len(columns) - len(inner))  # type: ignore[attr-defined]
+        return self._columns.count(inner) + n * (len(columns) - len(inner))
+
+    @property
+    def _columns(self) -> Columns:
+        own = self.a.can().columns
+        assert own is not None  # `can` declares it only then.
+        return own
+
+    @property
+    def _rough(self) -> RoughGram:
+        own = self.a.can().rough
+        assert own is not None  # `can` declares it only then.
+        return own
 
     def columns(self, columns: Array) -> tuple[Array, Array, Array, Array]:
         """The first and last entries of these columns, and the row numbers and values of all entries"""
         n, d = self.a.shape
         inner = columns[columns < d]
-        begin, end, rows, values = self.a.columns(inner)  # type: ignore[attr-defined]
+        begin, end, rows, values = self._columns.columns(inner)
         if len(inner) == len(columns):
             return begin, end, rows, values
         last, ones = len(rows), (np.arange(n, dtype=np.int32), np.ones(n))
@@ -85,32 +109,21 @@ class WithIntercept:
         return *ends, np.concatenate((rows, ones[0])), np.concatenate((values, ones[1]))
 
     def gram(self, weights: Array | None, columns: Array) -> Array:
-        return self._gram(self.a.gram, weights, columns)
-
-    @property
-    def rough_gram(self) -> Callable[..., Array]:
-        """As rough as that of A, if it has one: of the same rows in all of its parts."""
-        a: Any = self.a
-        rough: Callable[..., Array | None] = a.rough_weights
-
-        def gram(weights: Array | None, columns: Array, rows: int) -> Array:
-            return self.single_gram(rough(weights, len(columns), rows), columns)
-
-        return gram
+        return self._gram(partial(gram, self.a), weights, columns)
 
     def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
-        """Those of A"""
-        return self.a.rough_weights(weights, k, rows)  # type: ignore[attr-defined]
+        """Those of A: the same rows in all parts of the matrix."""
+        return self._rough.rough_weights(weights, k, rows)
 
     def single_gram(self, weights: Array | None, columns: Array) -> Array:
         """As `gram`, in float32 where it is not cheap."""
-        return self._gram(self.a.single_gram, weights, columns)  # type: ignore[attr-defined]
+        return self._gram(self._rough.single_gram, weights, columns)
 
-    def _gram(self, gram: Callable[..., Array], weights: Array | None, columns: Array) -> Array:
+    def _gram(self, inner_gram: Gram, weights: Array | None, columns: Array) -> Array:
         n, d = self.a.shape
         inner = columns[columns < d]
         if len(inner) == len(columns):
-            return gram(weights, columns)
+            return inner_gram(weights, columns)
         w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
         sums, total = np.asarray(self.a.tdot(w), np.float64)[inner, None], float(np.sum(w))
-        return np.block([[gram(weights, inner), sums], [sums.T, np.full((1, 1), total)]])
+        return np.block([[inner_gram(weights, inner), sums], [sums.T, np.full((1, 1), total)]])

@@ -6,7 +6,6 @@ from .fresh import Fresh
 from .full import Full
 from .loopless_svrg import LooplessSVRG
 from .page import PAGE
-from .revisited import Revisited
 from .sag import SAG
 from .saga import SAGA
 from .sarah import SARAH
@@ -34,7 +33,6 @@ __all__ = [
     "Full",
     "LooplessSVRG",
     "PAGE",
-    "Revisited",
     "SAG",
     "SAGA",
     "SARAH",

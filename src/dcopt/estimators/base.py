@@ -34,7 +34,7 @@ class Estimator(Protocol):
 
 
 @runtime_checkable
-class Steady(Protocol):
+class KnowsItsError(Protocol):
     """An estimator that knows how much of the steps' lengths its error is: a metric made of the data asks for it."""
 
     def spread(self, n: int) -> float:
@@ -59,7 +59,7 @@ class OnlyG(NamedTuple):
     g: Array
 
 
-def both(batch: Batch, points: int = 1) -> Cost:
+def cost_of(batch: Batch, points: int = 1) -> Cost:
     """A batch evaluated at one or two points; the paper counts it once."""
     return Cost(points * batch.size, batch.size)
 

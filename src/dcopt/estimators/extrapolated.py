@@ -10,7 +10,7 @@ from ..draw import Draw
 from ..errors import require_count
 from ..sums import Sum
 from ..xp import Array, namespace
-from .base import Estimate, both, needs_finite_sum
+from .base import Estimate, cost_of, needs_finite_sum
 
 
 class Momentum(NamedTuple):
@@ -55,4 +55,4 @@ class Extrapolated:
     def _at(self, sum: Sum, u: Array, before: float, theta: float, age: int) -> Estimate:
         batch = sum.all()
         following = (1.0 + math.sqrt(1.0 + 4.0 * theta * theta)) / 2.0
-        return Estimate(batch.grad(u), Momentum(u, theta, following, age + 1), both(batch), u)
+        return Estimate(batch.grad(u), Momentum(u, theta, following, age + 1), cost_of(batch), u)

@@ -10,7 +10,7 @@ from ..draw import Draw, Sampling
 from ..errors import require_number
 from ..sums import Cost, Sum
 from ..xp import Array
-from .base import Estimate, OnlyG, both, check_batch, check_sampling
+from .base import Estimate, OnlyG, check_batch, check_sampling, cost_of
 
 _CHUNK = 8192  # of a stream, at most so many samples are held at once
 
@@ -48,7 +48,7 @@ class Fresh:
             return self._in_chunks(sum, x, draw, b)
         batch = sum.all() if sum.n is not None and b >= sum.n else sum.sample(b, draw, self.sampling)
         g = batch.grad(x)
-        return Estimate(g, OnlyG(g), both(batch))
+        return Estimate(g, OnlyG(g), cost_of(batch))
 
     def _in_chunks(self, sum: Sum, x: Array, draw: Draw, b: int) -> Estimate:
         g = x * 0.0

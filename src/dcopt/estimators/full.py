@@ -8,7 +8,7 @@ from typing import Any
 from ..draw import Draw
 from ..sums import Sum
 from ..xp import Array
-from .base import Estimate, OnlyG, both, needs_finite_sum
+from .base import Estimate, OnlyG, cost_of, needs_finite_sum
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Full:
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         batch = sum.all()
         g = batch.grad(x)
-        return Estimate(g, OnlyG(g), both(batch))
+        return Estimate(g, OnlyG(g), cost_of(batch))
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
         return self.start(sum, x, draw)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ..draw import Draw, Sampling
 from ..errors import NeedsFiniteSum, require_number
 from ..sums import Sum
-from ..theory import spread
+from ..theory.formulas import spread
 from ..xp import Array
-from .base import Estimate, OnlyG, both, check_batch, check_sampling, distinct
+from .base import Estimate, OnlyG, check_batch, check_sampling, cost_of, distinct
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class PAGE:
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         batch = sum.all() if self.b is None else sum.sample(self.b, draw, self.sampling)
         g = batch.grad(x)
-        return Estimate(g, OnlyG(g), both(batch))
+        return Estimate(g, OnlyG(g), cost_of(batch))
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: OnlyG, draw: Draw) -> Estimate:
         if self.refresh(draw):
             return self.start(sum, x, draw)
         batch = sum.sample(self.b_small, draw, self.sampling)
         g = memory.g + batch.diff(x, prev)
-        return Estimate(g, OnlyG(g), both(batch, points=2))
+        return Estimate(g, OnlyG(g), cost_of(batch, points=2))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..draw import Draw
 from ..sums import Sum
 from ..xp import Array
-from .base import Estimate, both
+from .base import Estimate, cost_of
 from .saga import SAGA
 from .table import Table, renew
 
@@ -29,4 +29,4 @@ class SAG(SAGA):
     def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
         batch = sum.sample(self.b, draw, self.sampling)
         table, _, _ = renew(memory, batch, x)
-        return Estimate(table.mean, table, both(batch), None if table.stale is None else table.stale.mean)
+        return Estimate(table.mean, table, cost_of(batch), None if table.stale is None else table.stale.mean)

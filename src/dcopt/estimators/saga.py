@@ -8,9 +8,9 @@ from typing import Literal
 from ..draw import Draw, Sampling
 from ..errors import pick
 from ..sums import Cost, Sum
-from ..theory import table_spread, visits
+from ..theory.formulas import table_spread, visits
 from ..xp import Array
-from .base import Estimate, both, check_batch, check_sampling, distinct, needs_finite_sum
+from .base import Estimate, check_batch, check_sampling, cost_of, distinct, needs_finite_sum
 from .table import Table, first_table, renew
 
 
@@ -52,4 +52,4 @@ class SAGA:
         batch = sum.sample(self.b, draw, self.sampling)
         table, correction, drift = renew(memory, batch, x)
         at = None if memory.stale is None else memory.stale.mean + drift
-        return Estimate(memory.mean + correction, table, both(batch), at)
+        return Estimate(memory.mean + correction, table, cost_of(batch), at)

@@ -10,7 +10,7 @@ from ..draw import Draw, Sampling
 from ..errors import require_count
 from ..sums import Sum
 from ..xp import Array
-from .base import Estimate, both, check_batch, check_sampling, distinct, needs_finite_sum
+from .base import Estimate, check_batch, check_sampling, cost_of, distinct, needs_finite_sum
 
 
 class Anchor(NamedTuple):
@@ -48,10 +48,10 @@ class SVRG:
     def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
         batch = sum.all()
         v = batch.grad(x)
-        return Estimate(v, Anchor(x, v), both(batch))
+        return Estimate(v, Anchor(x, v), cost_of(batch))
 
     def step(self, sum: Sum, x: Array, prev: Array, memory: Anchor, draw: Draw) -> Estimate:
         if self.refresh(draw):
             return self.start(sum, x, draw)
         batch = sum.sample(self.b_small, draw, self.sampling)
-        return Estimate(memory.v + batch.diff(x, memory.x), memory, both(batch, points=2))
+        return Estimate(memory.v + batch.diff(x, memory.x), memory, cost_of(batch, points=2))

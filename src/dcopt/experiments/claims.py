@@ -9,17 +9,17 @@ from statistics import fmean
 import numpy as np
 
 from ..convex import Quadratic
-from ..data.datasets import BUNDLED
-from ..functions import Function
+from ..datasets.named import BUNDLED
 from ..measures import criticality, gap, lagged_gap
-from ..plan import plan
 from ..problem import Problem, erm
 from ..regularizers import L1, Exponential
+from ..report.panels import Claim
 from ..solve import iterate
-from . import field
+from ..sums import Function
+from ..theory.plan import plan
+from . import contestants
 from .curves import Job, Scene
 from .intervals import Mean, mean
-from .panels import Claim
 from .slopes import fit_slope
 from .views import Runs, passes
 
@@ -50,7 +50,7 @@ def training_loss(kind: str, here: Runs) -> Iterator[Claim]:
         yield Claim(
             id=f"{kind}-{here.data}-{rival}",
             where=where,
-            says=f"DCA-PAGE has a better training loss than {field.label(rival)}",
+            says=f"DCA-PAGE has a better training loss than {contestants.label(rival)}",
             data=here.data,
             measured=f"F {F[0]:.5f} against {F[1]:.5f}; difference {paper} after {passes(budget)} as the paper "
             f"counts, {honest} honestly counted",

@@ -19,12 +19,12 @@ import numpy as np
 from ..errors import BadSettings, pick, require, require_count, require_number
 from ..losses import LOSSES
 from ..measures import MEASURES
-from ..online import stream
 from ..problem import Problem, erm
+from ..problems.stream import stream
 from ..regularizers import REGULARIZERS, Regularizer
 from ..solve import iterate
 from . import source
-from .field import method
+from .contestants import method
 from .ledger import Line
 from .typed import build
 

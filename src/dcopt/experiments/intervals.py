@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .panels import Verdict
+from ..report.panels import Verdict
 
 
 class Mean(NamedTuple):

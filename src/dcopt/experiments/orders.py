@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from . import field
+from ..report.panels import Claim, Verdict, weakest
+from . import contestants
 from .intervals import Mean, mean
-from .panels import Claim, Verdict, weakest
 from .scaling_report import Findings
 from .slopes import SLACK, Row, Slope
 from .views import Runs
@@ -23,7 +23,7 @@ def order_claims(found: Findings) -> Iterator[Claim]:
     for m in dict.fromkeys(row.method for row in in_N if row.claim is not None and row.method != "dca"):
         mine = [row for row in in_N if row.method == m]
         a = Fraction(mine[0].claim or math.nan).limit_denominator(12)
-        says = f"{field.label(m)} needs O(N + N^({a}) ε^(-2)) gradients: the exponent of N"
+        says = f"{contestants.label(m)} needs O(N + N^({a}) ε^(-2)) gradients: the exponent of N"
         yield _order(f"order-{m}", says, mine)
     if in_eps:
         yield _order("order-eps", "All need O(ε^(-2)): the exponent of 1/ε", in_eps)
@@ -84,7 +84,7 @@ def field_remarks(all_runs: Sequence[Runs]) -> list[str]:
             continue
         page = here.at_end("dca-page", "F")
         apart = {m: mean(np.subtract(here.at_end(m, "F"), page).tolist()) for m in here.methods if m != "dca-page"}
-        below = [field.label(m) for m, difference in apart.items() if difference.high < 0.0]
+        below = [contestants.label(m) for m, difference in apart.items() if difference.high < 0.0]
         if below:
             said.append(f"on {here.data} {', '.join(below)}")
     return said

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import BadInput, BadSettings, require_count
+from ..report import html_page
+from ..report.panels import MEANING, Claim, Panel, Paper, Report
 from ..store import atomic
-from . import claims, curves, export, orders, recipe, records, report, scaling, source, views
+from . import claims, curves, export, orders, recipe, records, scaling, source, views
 from .campaign import Silent, Watch, Workers, campaign
 from .ledger import Ledger
-from .panels import MEANING, Claim, Panel, Paper, Report
 from .scaling_report import Findings
 from .typed import build
 
@@ -96,7 +97,7 @@ def reproduce(
         title, summary, said, panels, protocol, _made(jobs), (*([lack.sentence()] if lack.why else []), *notes.kept),
         tuple(lack.why.values()), paper=PAPER, ran=_date(max(part.files[0].stat().st_mtime for part in parts)),
     )  # fmt: skip
-    report.write(about, page)
+    html_page.write(about, page)
     return Outcome(page, (*files, page), said, summary)
 
 
@@ -157,7 +158,7 @@ def _figures(parts: Sequence[Part], folder: Path, watch: Noted) -> list[Path]:
     if find_spec("matplotlib") is None:
         watch.note('no PNG, SVG and PDF figures: they need matplotlib, pip install "dcopt[plot]"')
         return []
-    from .figures import panel_figure, paper_figure
+    from ..report.figures import panel_figure, paper_figure
 
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []

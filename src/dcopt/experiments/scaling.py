@@ -23,7 +23,7 @@ from ..solve import iterate
 from ..sums import LinearSum
 from ..xp import Array
 from . import source
-from .field import KNOWN
+from .contestants import KNOWN
 from .ledger import Line
 from .records import Record
 
@@ -127,8 +127,9 @@ class Looker:
     """d(x_1), …, d(x_k) from one pass over the data."""
 
     def __init__(self, P: Problem, X: Any) -> None:
-        assert isinstance(P.f, LinearSum)
-        f, self.r, self.n = P.f, P.r, P.f.n
+        f = P.sum.facts().rows
+        assert f is not None  # `problem` makes a loss over rows.
+        self.r, self.n = P.r, f.n
         cuts = range(0, f.n, _ROWS)
         self.blocks = [
             LinearSum(as_rows(X[low : min(low + _ROWS, f.n)]), f.loss, f.labels[low : low + _ROWS]) for low in cuts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadSettings
-from .panels import Verdict
+from ..report.panels import Verdict
 from .records import Record, beyond
 
 NoClaim = Literal["no claim"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.datasets import BUNDLED, LIBSVM, load_dataset
+from ..datasets.named import BUNDLED, LIBSVM, load_dataset
 from ..errors import DcoptError
 from .campaign import Watch
 

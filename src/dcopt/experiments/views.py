@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import field
+from ..report.panels import Axis, Band, Curve, Method, Panel, Table
+from . import contestants
 from .curves import Recipe
 from .intervals import Mean, mean
 from .ledger import Line
-from .panels import Axis, Band, Curve, Method, Panel, Table
 from .records import Record, beyond
 from .scaling_report import Findings
 from .slopes import Row
@@ -83,7 +83,7 @@ def panel(kind: str, here: Runs) -> Panel:
     recipe = here.recipe
     shown = recipe.shown or tuple(m for m in recipe.methods)
     legend = [
-        Method(m, field.label(m), field.method(m, recipe.variants).says, m in shown) for m in here.methods
+        Method(m, contestants.label(m), contestants.method(m, recipe.variants).says, m in shown) for m in here.methods
     ]
     curves = {m: {x.id: _curve(here, m, x.id) for x in XS} for m in here.methods}
     size = " × ".join(map(str, here.shape))
@@ -132,7 +132,7 @@ def table(here: Runs) -> Table:
         last = [_few(mean(here.at_end(m, y))) for y in ("gap", "nnz", "train", "test", "seconds")]
         F = [str(mean(here.at_end(m, "F", x))) for x in ("paper", "passes")]
         diverged = sum(line["status"] != "done" for line in here.of(m))
-        name = field.label(m) + (f" ({diverged} diverged)" if diverged else "")
+        name = contestants.label(m) + (f" ({diverged} diverged)" if diverged else "")
         rows.append((name, *F, _few(mean(here.at_end(m, "excess"))), *last))
     rows.sort(key=lambda row: float(row[1].split()[0]) if row[1][0].isdigit() else math.inf)
     caption = (
@@ -175,7 +175,7 @@ def scaling_panels(found: Findings) -> Iterator[Panel]:
                 mine = [r for r in found.records if (r.data, r.method) == (family.data, row.method)]
                 mine = [r for r in mine if (r.level == family.levels[-1] if x == "N" else r.n == family.at)]
                 curves[row.method][x] = _medians(row, mine, x, scale)
-        legend = tuple(Method(m, field.label(m), field.KNOWN[m].says) for m in named)
+        legend = tuple(Method(m, contestants.label(m), contestants.KNOWN[m].says) for m in named)
         caption = (
             "Median of the runs, and their range, until the critical distance is at most ε; against N, "
             f"ε = {family.levels[-1]:g} d(0); against ε, N = {family.at}."
@@ -202,6 +202,6 @@ def _exponents(title: str, rows: Sequence[Row]) -> Table:
     cells: list[tuple[Any, ...]] = []
     for r in rows:
         claim = "–" if r.claim is None else f"{r.claim:.2f}"
-        cells.append((field.label(r.method), claim, *map(str, (r.honest, r.paper, r.total, r.steps)), r.verdict))
+        cells.append((contestants.label(r.method), claim, *map(str, (r.honest, r.paper, r.total, r.steps)), r.verdict))
     return Table(f"Exponents in {title}", head, tuple(cells), "Slopes of the medians in log-log, 95 % intervals.")
 

@@ -14,7 +14,7 @@ from ..errors import NeedsFiniteSum
 from ..losses.base import Loss
 from ..losses.softmax import Softmax
 from ..losses.squared_sigmoid import SquaredSigmoid
-from ..sums import Batch, LinearSum
+from ..sums import Batch, LinearSum, SumBase
 from ..xp import Array
 
 N = 4
@@ -43,7 +43,7 @@ class Counting(Loss):
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class Watched(SumBase):
     """A sum that counts the rows evaluated in each batch; the same draw twice is one batch."""
 
     of: LinearSum
@@ -78,7 +78,7 @@ class Watched:
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class Stream(SumBase):
     """Samples without identity, endlessly many: here the rows of `of`, in secret."""
 
     of: LinearSum

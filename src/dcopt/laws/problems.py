@@ -25,7 +25,7 @@ def points(P: Problem, n: int = 12) -> Iterator[Any]:
 
 def value_of_H(P: Problem, x: Any) -> float:
     """H(x), the shift and all: G − f where f is given."""
-    value = P.known.all().value_grad(x)[0]
+    value = P.evaluation_sum.all().value_grad(x)[0]
     return P.G.value(x) - value if P.f is not None else value + 0.5 * P.eta * float(np.sum(x * x))
 
 
@@ -56,7 +56,7 @@ def F_is_its_parts(P: Problem) -> None:
         G, H, r = P.G.value(x), value_of_H(P, x), P.r.value(x)
         room = 1e-12 * (1 + abs(G) + abs(H) + abs(r))
         demand(abs(at.F - (G - H + r)) <= room, f"F = {at.F:.15g}, G − H + r = {G - H + r:.15g}")
-        down = partial(P.down, x, P.linear(x, P.known.all().grad(x)))
+        down = partial(P.down, x, P.linear(x, P.evaluation_sum.all().grad(x)))
         u = down() + P.r.steepest(x, down)
         gap = float(np.abs(u - at.u).max())
         demand(gap <= 1e-10 * (1 + float(np.abs(u).max())), f"the linear term is off by {gap:.3g}")
@@ -64,7 +64,7 @@ def F_is_its_parts(P: Problem) -> None:
 
 def components(P: Problem) -> list[Batch]:
     """Every component by itself."""
-    f = P.known
+    f = P.evaluation_sum
     return [f.sample(1, Draw(0, i), "cyclic") for i in range(f.n or 0)]
 
 
@@ -88,7 +88,7 @@ def component_gradients_are_derivatives(P: Problem) -> None:
 
 def batches_are_means(P: Problem) -> None:
     """A batch, and all of them: value, gradient, difference and pull(slopes) are the means over its components"""
-    f, each = P.known, components(P)
+    f, each = P.evaluation_sum, components(P)
     x, prev = list(points(P, 3))[1:]
     for batch in [f.all(), *(f.sample(b, Draw(1, b)) for b in (1, 3, 2 * len(each)))]:
         mine = [each[i] for i in (range(len(each)) if batch.rows is None else batch.rows)]
@@ -113,7 +113,7 @@ def steps_descend(P: Problem) -> None:
         F = P.value(x0)
         for state, _ in zip(iterate(P, "dca", x0=x0, seed=0), range(5), strict=False):
             new = P.value(state.x)
-            slack = state.residual * float(np.linalg.norm(state.x - state.prev)) + 1e-9 * (1 + abs(F))
+            slack = (state.residual or 0.0) * float(np.linalg.norm(state.x - state.prev)) + 1e-9 * (1 + abs(F))
             demand(new <= F + slack, f"F rose from {F:.12g} to {new:.12g} at step {state.t}")
             F = new
 

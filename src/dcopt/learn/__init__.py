@@ -3,9 +3,9 @@
 from .light import later
 
 with later():
+    from ..fit.path import PathResult, path
     from .classifier import DCClassifier
     from .cv import DCClassifierCV, DCRegressorCV
-    from .path import PathResult, path
     from .regressor import DCRegressor
 
 __all__ = ["DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "PathResult", "path"]

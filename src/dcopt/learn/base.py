@@ -13,15 +13,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..data import check
-from ..data.csr import CsrRows
-from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
-from ..job import are_observers
+from ..errors import BadInput, BadSettings, elsewhere, pick, require, require_count, require_number
+from ..fit.null import lam_max, null_model
+from ..fit.parts import WithParts
+from ..fit.path import PathResult, follow, grid, summary
+from ..fit.penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, penalty_of, with_lam
+from ..fit.solver_choice import choices
+from ..fit.standard import columns_of, scaling_of
+from ..fit.task import Budget, Done, Progress, Task, run
+from ..fit.tuning import Pace
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
+from ..runs.prepared import are_observers
+from ..runs.trace import Trace
 from ..subproblems.parts import entries, homogeneous
-from ..watch import Trace
-from . import say
+from . import messages
 from .callbacks import (
     CallbackSupportMixin,
     EveryPass,
@@ -32,17 +39,9 @@ from .callbacks import (
     scikit_learn_tasks,
     with_callbacks,
 )
-from .choice import choices
 from .door import examine
 from .ending import End, early, notes_of, nothing_half_done, uneven_columns
-from .null import lam_max, null_model
-from .parts import WithParts
-from .path import PathResult, follow, grid, summary
-from .penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, penalty_of, with_lam
-from .standard import columns_of, scaling_of
 from .table import Described
-from .task import Budget, Done, Progress, Task, run
-from .tuning import Pace
 
 FLOATS = (np.float64, np.float32)
 
@@ -67,6 +66,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
     # ---- fit
 
     @with_callbacks
+    @elsewhere(groups="cv=list(GroupKFold(5).split(X, y, groups)), to DCClassifierCV or DCRegressorCV")
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to X (N, d), y (N,). `sample_weight` counts repetitions: 2 is the same as the row twice.
 
@@ -76,16 +76,17 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
             end = self._fit(X, y, sample_weight)
         if end.ctrl_c:
             raise KeyboardInterrupt
-        say.warn(end.warning, end.hint)
+        messages.warn(end.warning, end.hint)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
         task = self._task(X, y, sample_weight)
         r, x0 = self._start(task)
         last = getattr(self, "x_", None)
-        if self.warm_start and last is not None and last.shape == x0.shape:
+        near = self.warm_start and last is not None and last.shape == x0.shape
+        if near and last is not None:
             x0 = task.scaled(last.astype(x0.dtype))
-        ways = choices(self.solver, task.n, task.shape, task.loss, r, bool(self.search))
+        ways = choices(self.solver, task, r, bool(self.search), near)
         if self.search and r.L2 != 0.0 and entries(r, np.zeros(task.shape)) is None:
             expected = f"False: the penalty ({type(r).__name__}) is no sum over single coefficients"
             raise BadSettings("search", True, expected)
@@ -102,7 +103,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         if context is not None:
             attributes = self._attributes(task.in_units(done.x))
             context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: attributes)
-        warning = None if patience is not None and patience.over else say.complaint(whole, done, budget)
+        warning = None if patience is not None and patience.over else messages.complaint(whole, done, budget)
         return End(warning, uneven_columns(self, whole, r), done.ctrl_c)
 
     def path(
@@ -122,7 +123,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         pace = Pace(0, len(values), PathLines(int(me.verbose))) if me.verbose else None
         seen = None if pace is None else partial(pace, 0)
         runs = follow(task, r, x0, me.solver, budget, values, lams is not None, seen)
-        return summary(task, runs, values, ebic_gamma, me._attributes, getattr(me, "feature_names_in_", None))
+        return summary(task, runs, values, ebic_gamma, me)
 
     # ---- its steps
 
@@ -142,7 +143,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         rows, counts = check.as_rows(X), weights
         labels, weights, loss, width = self._targets(y, weights, rows.dtype)
         columns, intercept = columns_of(rows, weights), bool(self.fit_intercept)
-        scaling = scaling_of(columns, isinstance(rows, CsrRows), intercept) if self.standardize else None
+        scaling = scaling_of(columns, rows.can().stored is not None, intercept) if self.standardize else None
         own = rows if scaling is None else scaling.of(rows)
         return Task(own, labels, weights, loss, width, intercept, counts, columns, rows, scaling)
 
@@ -220,7 +221,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         self.lam_ = getattr(r, "lam", None)
         self.scale_ = None if task.columns is None else task.columns.deviation
         self.n_iter_, self.status_ = done.seen.steps, done.result.status.name
-        self.certificate_, self.solver_ = say.certified(task, done, budget), done.choice
+        self.certificate_, self.solver_ = messages.certified(task, done, budget), done.choice
         self.trace_ = Trace(done.result.trace.measure, list(done.seen.records))
         self.objective_ = done.result.certificate.F
         self.notes_ = notes_of(self, task, r)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..fit.task import Task
+from ..fit.tuning import Step
 from ..measures import MEASURES
 from ..problem import Problem
 from ..state import State
-from .task import Task
-from .tuning import Step
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin

@@ -12,12 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..data import check
-from ..errors import BadInput, BadSettings
+from ..errors import BadInput, BadSettings, elsewhere
+from ..fit.parts import OTHER_NAMES, part_of
 from ..losses import Logistic, Loss, Softmax, SquaredSigmoid
 from ..losses.base import expit
 from .base import DCBase
 from .online import Online
-from .parts import part_of
 
 
 def _has_probabilities(me: Any) -> bool:
@@ -181,6 +181,7 @@ class DCClassifier(Online, Classifies):
     ('CONVERGED', 0.97)
     """
 
+    @elsewhere(**OTHER_NAMES)
     def __init__(
         self,
         loss: Any = "logistic",

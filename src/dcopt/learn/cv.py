@@ -12,19 +12,21 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import BadInput, BadSettings, pick, require
+from ..errors import BadInput, BadSettings, elsewhere, pick, require
+from ..fit.null import null_model
+from ..fit.parts import OTHER_NAMES
+from ..fit.path import grid
+from ..fit.penalties import with_lam
+from ..fit.task import Budget, Task
+from ..fit.tuning import CRITERIA, RULES, FoldEnd, Pace, Tuning, fold, score_name
 from ..regularizers import Regularizer
-from . import say
+from . import messages
 from .base import DCBase
 from .callbacks import PathLines
 from .classifier import Classifies
 from .ending import End, uneven_columns
-from .null import null_model
-from .path import grid
-from .penalties import with_lam
+from .folds import splits
 from .regressor import Regresses
-from .task import Budget, Task
-from .tuning import CRITERIA, RULES, FoldEnd, Pace, Tuning, fold, score_name, splits
 
 
 class CrossValidated(DCBase):
@@ -81,19 +83,21 @@ class CrossValidated(DCBase):
         if context is not None:
             attributes = self._attributes(task.in_units(done.x))
             context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: attributes)
-        return End(say.complaint(task, done, budget), uneven_columns(self, task, r), False)
+        return End(messages.complaint(task, done, budget), uneven_columns(self, task, r), False)
 
     def plot_cv(self, ax: Any = None) -> Any:
         """The mean loss over the folds and its standard error against λ; returns the axes. Needs dcopt[plot]."""
-        from .plots import draw_cv
+        from ..fit.plots import draw_cv
 
         check_is_fitted(self)
         return draw_cv(self, ax)
 
     def plot_path(self, ax: Any = None) -> Any:
         """The coefficients, or with standardize=True their effects, against λ; returns the axes. Needs matplotlib."""
+        from ..fit.plots import draw_path
+
         check_is_fitted(self)
-        return self.path_.plot_path(ax, effects=bool(self.standardize))
+        return draw_path(self.path_, ax, self.path_.names, bool(self.standardize), self.lam_)
 
 
 def _fold(
@@ -148,6 +152,7 @@ class DCClassifierCV(CrossValidated, Classifies):
     removed, or what `scoring` says
     """
 
+    @elsewhere(**OTHER_NAMES | dict.fromkeys(("lam", "alpha", "C"), "lams=, or DCClassifier for one value"))
     def __init__(
         self,
         loss: Any = "logistic",
@@ -186,6 +191,7 @@ class DCClassifierCV(CrossValidated, Classifies):
 class DCRegressorCV(CrossValidated, Regresses):
     """`DCRegressor` with λ by cross-validation; settings and attributes as in `DCClassifierCV`."""
 
+    @elsewhere(**OTHER_NAMES | dict.fromkeys(("lam", "alpha", "C"), "lams=, or DCRegressor for one value"))
     def __init__(
         self,
         loss: Any = "squared",

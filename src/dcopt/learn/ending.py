@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..fit.standard import uneven
+from ..fit.task import Budget, Done, Task
 from ..measures import MEASURES
 from ..regularizers import Regularizer
 from ..state import Certificate
 from .callbacks import Patience
-from .standard import uneven
-from .task import Budget, Done, Task
 
 
 class End(NamedTuple):

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput, BadModel, BadSettings, DcoptError
+from ..fit.parts import part_of
+from ..fit.penalties import with_lam
+from ..fit.solver_choice import Choice
+from ..runs.trace import Record, Trace
 from ..store import load_model, save_model
 from ..store.components import describe, rebuild
-from ..watch import Record, Trace
 from .base import DCBase
 from .certificate import FitCertificate
-from .choice import Choice
 from .classifier import DCClassifier
-from .parts import part_of
-from .penalties import with_lam
 from .regressor import DCRegressor
 
 ESTIMATORS: dict[str, Any] = {"DCClassifier": DCClassifier, "DCRegressor": DCRegressor}

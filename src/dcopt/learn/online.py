@@ -12,29 +12,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..constants import majorizing_kappa
 from ..convex import ScaledIdentity
 from ..data import check
 from ..data.stream import Stream
 from ..errors import BadInput, BadSettings, pick, require_count, require_number
 from ..estimators import PAGE
+from ..fit.standard import columns_of
+from ..fit.task import Task
 from ..measures import MEASURES
-from ..measures.confidence import CONFIDENCE, doubt
+from ..measures.confidence import CONFIDENCE, sample_bound
 from ..measures.scale import scale
 from ..problem import Problem
 from ..regularizers import Regularizer
 from ..solve import iterate
 from ..state import Certificate, State
 from ..status import Status
-from ..streams import StreamSum
-from ..sums import LinearSum
-from . import say
+from ..sums import StreamSum
+from ..sums.constants import majorizing_kappa
+from . import messages
 from .base import FLOATS, DCBase
 from .certificate import FitCertificate
 from .door import examine
 from .ending import nothing_half_done
-from .standard import columns_of
-from .task import Task
 
 _OFTEN = 10**6  # times a sample may come at once
 _RECENT, _PAST = 4.0, 40.0  # memory of the two means of the loss, in held-out samples
@@ -99,7 +98,7 @@ class Online(DCBase):
                 raise _NothingCame
             warned, waits = memory.warned, self._learn(_joined(replace(memory, warned=True), X, y))
         if waits is not None and not warned:
-            say.warn_of_waiting(waits)
+            messages.warn_of_waiting(waits)
         return self
 
     def _declare(self, y: Any, classes: Any) -> None:
@@ -165,9 +164,10 @@ class Online(DCBase):
 
     def _problem(self, held: Task, r: Regularizer, X: Any, y: Any) -> Problem:
         mine = held.problem(r)
-        assert isinstance(mine.f, LinearSum)
+        rows = mine.sum.facts().rows
+        assert rows is not None  # The task has just made it.
         samples = Stream([(X, y)] if len(y) else [], held.loss.labels, getattr(self, "classes_", None), held.d)
-        return Problem(ScaledIdentity(majorizing_kappa(mine.f)), r=mine.r, f=StreamSum(samples, held.loss, mine.f))
+        return Problem(ScaledIdentity(majorizing_kappa(rows)), r=mine.r, f=StreamSum(samples, held.loss, rows))
 
     def _watch(self, memory: Memory, task: Task, x: Any, batch: Any) -> Memory:
         """The loss of a batch before it is learned from, into two means of different memory."""
@@ -183,8 +183,8 @@ class Online(DCBase):
     def _certify(self, P: Problem, x: Any, state: State | None) -> Certificate:
         point = P.examine(np.asarray(x, np.float64))
         value = MEASURES[self.measure](P, point)
-        may_be = doubt(P, self.measure, point, value)
-        t, n = 0 if state is None else state.t, str(P.known.n)
+        may_be = sample_bound(P, self.measure, point, value)
+        t, n = 0 if state is None else state.t, str(P.evaluation_sum.n)
         nnz = int(np.count_nonzero(x))
         size = scale(P, self.measure, point.x)
         tol, sample = float(self.tol) * size, (may_be.bound, CONFIDENCE, may_be.spread)
@@ -205,7 +205,7 @@ class Online(DCBase):
         value, tol = (said.value, said.tol) if isinstance(said, Certificate) else (None, None)
         text = f"{said}; {memory.seen} samples seen; {status.name}: {status.value}"
         self.certificate_ = FitCertificate(self.measure, value, tol, text)
-        waits = None if self.n_iter_ else say.waits(memory.seen, int(self.holdout))
+        waits = None if self.n_iter_ else messages.waits(memory.seen, int(self.holdout))
         self.notes_ = () if waits is None else (waits,)
         self.drift_ = memory.recent / memory.past if memory.past > 0.0 else 1.0
         return waits

@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 
 from ..data import check
 from ..data.numeric import numeric
-from ..errors import BadSettings
+from ..errors import BadSettings, elsewhere
+from ..fit.parts import OTHER_NAMES, part_of
 from ..losses import Loss
 from .base import DCBase
 from .online import Online
-from .parts import part_of
 
 
 class Regresses(RegressorMixin, DCBase):
@@ -61,6 +61,7 @@ class DCRegressor(Online, Regresses):
     ('CONVERGED', 5)
     """
 
+    @elsewhere(**OTHER_NAMES)
     def __init__(
         self,
         loss: Any = "squared",

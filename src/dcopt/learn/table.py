@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ..fit.text_table import Table
+
 _SHOWN = 20  # features in a summary; coef_table() has all
 INTERCEPT = "(intercept)"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns by name, where pandas is not installed: table["effect"] is a list."""
-
-    columns: dict[str, list[Any]]
-
-    def __getitem__(self, name: str) -> list[Any]:
-        if name not in self.columns:
-            raise KeyError(f"no column {name!r}; there are {', '.join(self.columns)}")
-        return self.columns[name]
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def __str__(self) -> str:
-        cells = [[name, *map(_cell, values)] for name, values in self.columns.items()]
-        widths = [max(map(len, column)) for column in cells]
-        lines = zip(*cells, strict=True)
-        left, *others = widths
-        rows = ((line[0].ljust(left), *map(str.rjust, line[1:], others)) for line in lines)
-        return "\n".join("  ".join(row).rstrip() for row in rows)
-
-    __repr__ = __str__
 
 
 class Described:
@@ -47,7 +22,8 @@ class Described:
 
         coefficient : in the units of the data
         effect : coefficient × standard deviation of its column, how far the score moves with one deviation
-        class : of a classifier, the class that a positive coefficient favours; more than two classes have a row each
+        favours : of two classes, the one whose score rises with the feature
+        class : of more than two classes, which have a row each, the one whose score this is
         """
         columns = self._coef_columns()
         try:
@@ -60,7 +36,6 @@ class Described:
         check_is_fitted(self)
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
         classes = getattr(self, "classes_", None)
-        favoured = None if classes is None else classes[1:] if len(coef) == 1 else classes
         scale = getattr(self, "scale_", None)
         effect = np.full(coef.shape, np.nan) if scale is None else coef * scale
         order = np.abs(coef if scale is None else effect).max(axis=0)
@@ -68,9 +43,12 @@ class Described:
         rows = [(self._name(j), k, coef[k, j], effect[k, j]) for j in chosen for k in range(len(coef))]
         rows += [(INTERCEPT, k, intercept[k], np.nan) for k in range(len(coef))] if self.fit_intercept else []
         columns: dict[str, list[Any]] = {"feature": [row[0] for row in rows]}
-        if favoured is not None:
-            columns["class"] = [favoured[row[1]] for row in rows]
-        return columns | {"coefficient": [float(row[2]) for row in rows], "effect": [float(row[3]) for row in rows]}
+        if classes is not None and len(classes) > 2:
+            columns["class"] = [classes[row[1]] for row in rows]
+        columns |= {"coefficient": [float(row[2]) for row in rows], "effect": [float(row[3]) for row in rows]}
+        if classes is not None and len(classes) == 2:
+            columns["favours"] = [classes[int(row[2] > 0.0)] for row in rows]
+        return columns
 
     def _name(self: Any, j: Any) -> str:
         names: NDArray[Any] | None = getattr(self, "feature_names_in_", None)
@@ -116,14 +94,3 @@ def _shortened(columns: dict[str, list[Any]], intercept: bool) -> dict[str, list
     return {
         key: [*values[:_SHOWN], more if key == "feature" else "", *values[last:]] for key, values in columns.items()
     }
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.4g}"
-    return str(value)
-
-
-def in_lines(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """An aligned table as text."""
-    return str(Table({name: [row[j] for row in rows] for j, name in enumerate(head)}))

@@ -21,6 +21,8 @@ class Loss(ABC):
     labels: ClassVar[Literal["binary", "class", "real"]]
     lower: ClassVar[float | None] = 0.0  # ϕ ≥ lower everywhere; None: not known, and plans then ask for F(x0) − inf F
 
+    elementwise: ClassVar[bool] = False  # Its formulas are arithmetic and functions of this file: they can be compiled.
+
     @property
     @abstractmethod
     def curvature(self) -> tuple[float, float]:

@@ -12,6 +12,8 @@ from .base import Residual, log1p
 class Cauchy(Residual):
     """ϕ(e) = log(1 + e²)/2,   ϕ″ = (1 − e²)/(1 + e²)², least at e² = 3: −1/8"""
 
+    elementwise = True
+
     @property
     def curvature(self) -> tuple[float, float]:
         return -0.125, 1.0

@@ -12,6 +12,8 @@ from .base import Residual, clip
 class GemanMcClure(Residual):
     """ϕ(e) = e²/(2(1 + e²)),   ϕ″ = (1 − 3e²)/(1 + e²)³, least at e² = 1: −1/4"""
 
+    elementwise = True
+
     @property
     def curvature(self) -> tuple[float, float]:
         return -0.25, 1.0

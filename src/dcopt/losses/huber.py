@@ -12,6 +12,8 @@ from .base import Residual, absolute, clip
 class Huber(Residual):
     """ϕ(e) = e²/2 for |e| ≤ 1, |e| − 1/2 beyond;   ϕ″ is 1, then 0"""
 
+    elementwise = True
+
     c: float = 1.345  # 95 % efficient under normal errors
 
     @property

@@ -12,6 +12,8 @@ from .base import Margin, absolute, exp, expit, log1p
 class Logistic(Margin):
     """ϕ(m) = log(1 + e⁻ᵐ),   ϕ″ = σ(m)σ(−m) in (0, 1/4]"""
 
+    elementwise = True
+
     @property
     def curvature(self) -> tuple[float, float]:
         return 0.0, 0.25

@@ -15,6 +15,8 @@ class Quartic(Loss):
     Not in the registry of losses: form (S) needs a bounded curvature. It is for a convex part G (`convex.Mean`).
     """
 
+    elementwise = True
+
     labels = "real"
 
     @property

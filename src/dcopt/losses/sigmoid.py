@@ -13,6 +13,8 @@ from .base import Margin, expit
 class Sigmoid(Margin):
     """ϕ(m) = 1 / (1 + eᵐ) = s,   ϕ″ = s(1 − s)(1 − 2s), stationary at s = (1 ± 1/√3)/2: ±1/(6√3)"""
 
+    elementwise = True
+
     @property
     def curvature(self) -> tuple[float, float]:
         return -1 / (6 * sqrt(3)), 1 / (6 * sqrt(3))

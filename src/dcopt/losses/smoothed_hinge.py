@@ -17,6 +17,8 @@ class SmoothedHinge(Margin):
     H₁ − Hₛ is the smoothed ramp.
     """
 
+    elementwise = True
+
     a: float = 1.0
     width: float = 0.5
 

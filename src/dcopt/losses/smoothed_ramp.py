@@ -18,6 +18,8 @@ class SmoothedRamp(Margin):
     1 − s to 0. width ≤ 1 − s keeps the parabolas apart: ϕ″ is 0, 1/width or −1/width and nothing else.
     """
 
+    elementwise = True
+
     s: float = 0.0
     width: float = 0.5
 

@@ -12,6 +12,8 @@ from .base import Loss
 class Squared(Loss):
     """ϕ(z) = (z − label)²/2,   ϕ″ = 1; not a Residual, since its scale cancels and costs two operations"""
 
+    elementwise = True
+
     labels = "real"
 
     @property

@@ -16,6 +16,8 @@ class SquaredSigmoid(Margin):
     ϕ″ = 2s²(1 − s)(2 − 3s) is stationary where 12s² − 15s + 4 = 0, s = (15 ∓ √33)/24: (39 ± 55√33)/2304.
     """
 
+    elementwise = True
+
     @property
     def curvature(self) -> tuple[float, float]:
         return (39 - 55 * sqrt(33)) / 2304, (39 + 55 * sqrt(33)) / 2304

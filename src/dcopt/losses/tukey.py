@@ -12,6 +12,8 @@ from .base import Residual, clip
 class Tukey(Residual):
     """ϕ(e) = (1 − (1 − e²)₊³)/6,   ϕ″ = (1 − e²)₊(1 − 5e²), least at e² = 3/5: −4/5"""
 
+    elementwise = True
+
     c: float = 4.685  # 95 % efficient under normal errors
 
     @property

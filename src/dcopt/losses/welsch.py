@@ -13,6 +13,8 @@ from .base import Residual, clip, exp, expm1
 class Welsch(Residual):
     """ϕ(e) = (1 − e^(−e²))/2,   ϕ″ = (1 − 2e²)e^(−e²), least at e² = 3/2: −2e^(−3/2)"""
 
+    elementwise = True
+
     @property
     def curvature(self) -> tuple[float, float]:
         return -2 * math.exp(-1.5), 1.0

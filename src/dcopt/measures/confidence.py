@@ -22,45 +22,39 @@ from typing import NamedTuple
 import numpy as np
 
 from ..problem import Point, Problem
-from ..streams import StreamSum
-from ..sums import LinearSum
+from ..sums import StreamSum
 from ..xp import Array, namespace
 
 CONFIDENCE = 0.95
 
 
-class Doubt(NamedTuple):
+class SampleBound(NamedTuple):
     """The true measure is at most `bound` with the stated confidence; `spread` is σ̂ of one sample's gradient."""
 
     bound: float
     spread: float = 0.0
 
 
-def doubt(P: Problem, measure: str, at: Point, value: float) -> Doubt:
+def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBound:
     """The measure and its rounding for a finite sum; an upper confidence bound for a stream."""
     f = P.sum
     if not isinstance(f, StreamSum):
-        return Doubt(value + rounding(P, at.x) if measure == "criticality" else value)  # The gap has its own.
+        return SampleBound(value + rounding(P, at.x) if measure == "criticality" else value)  # The gap has its own.
     spread = f.spread(at.x)
     error = spread / math.sqrt(f.holdout.n * (1.0 - CONFIDENCE))
     if measure == "criticality":
-        return Doubt(value + error, spread)
+        return SampleBound(value + error, spread)
     half = error / math.sqrt(2 * (P.G.rho + P.r.rho))
-    return Doubt((half + math.sqrt(value + half * half)) ** 2, spread)
+    return SampleBound((half + math.sqrt(value + half * half)) ** 2, spread)
 
 
 def rounding(P: Problem, x: Array) -> float:
     """What rounding may hide of ∇f(x), and so of the critical distance, to first order.
 
-    Linear models: a prediction ⟨a_i, x⟩ loses about ε (Σ_k a_ik² x_k²)^(1/2), the slope sup|φ''| times that, and column
-    j of the gradient √(mean a_ij²) times that, by Cauchy and Schwarz. Otherwise ε ‖∇G(x)‖, beside which the rest of the
-    linear term cancels.
+    What the sum says of it, or ε ‖∇G(x)‖, beside which the rest of the linear term cancels.
     """
-    f, eps = P.f, float(np.finfo(np.float64).eps)
-    if not isinstance(f, LinearSum):
-        g = P.G.grad(x)
-        return eps * math.sqrt(float(namespace(g).sum(g * g)))
-    sizes = np.full(f.a.shape[1], float(np.mean(f.sizes)) / f.a.shape[1]) if f.widths is None else f.widths
-    steep = max(map(abs, f.loss.curvature))
-    rows = np.sum(np.asarray(x, np.float64).reshape(len(sizes), -1) ** 2, axis=1)
-    return eps * steep * math.sqrt(float(np.sum(sizes)) * float(np.sum(sizes * rows)))
+    known = None if P.f is None else P.f.rounding(x)
+    if known is not None:
+        return known
+    g = P.G.grad(x)
+    return float(np.finfo(np.float64).eps) * math.sqrt(float(namespace(g).sum(g * g)))

@@ -7,10 +7,8 @@ import math
 import numpy as np
 
 from ..data.check import point
-from ..losses.constant import best_constant
 from ..problem import Problem
 from ..regularizers import Except
-from ..sums import LinearSum
 from ..xp import Array, namespace
 from .confidence import rounding
 
@@ -39,8 +37,8 @@ def scale(P: Problem, measure: str = "criticality", x0: Array | None = None) -> 
 
 def null_point(P: Problem) -> Array:
     """x = 0 in float64, with an intercept at its best constant, or the point of dom r1 that is nearest to it."""
-    f, x = P.known, point(None, P.shape, np.float64)
-    if isinstance(f, LinearSum) and isinstance(P.r, Except):
-        weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
-        x[-P.r.last :] = best_constant(f.loss, np.asarray(f.labels), weights, f.classes)
+    x = point(None, P.shape, np.float64)
+    best = P.sum.evaluation.best_constant() if isinstance(P.r, Except) else None
+    if best is not None and isinstance(P.r, Except):
+        x[-P.r.last :] = best
     return x if math.isfinite(P.r.r1(x)) else P.r.prox(x, 1.0)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..constants import Smoothness, smoothness
 from ..data import check
 from ..data.intercept import WithIntercept
 from ..data.rows import RowMatrix
@@ -16,7 +15,7 @@ from ..draw import Draw, Sampling
 from ..errors import require
 from ..regularizers import Except, Regularizer, Zero
 from ..regularizers import regularizer as as_regularizer
-from ..sums import LinearSum
+from ..sums import Facts, LinearSum, SumBase
 from ..xp import Array
 
 
@@ -25,25 +24,14 @@ class ConvexSum(LinearSum):
     """H(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) with the constants that a plan asks for."""
 
     @cached_property
-    def smoothness(self) -> Smoothness:
-        return smoothness(self)
-
-    @property
-    def L_H(self) -> float:
-        return self.smoothness.Lbar
-
-    @property
-    def L(self) -> float:
-        """Average smoothness, for which L_v stands: E‖∇h_i(x) − ∇h_i(y)‖² is bounded by the same matrix"""
-        return self.smoothness.L_v
-
-    @property
-    def L_v(self) -> float:
-        return self.smoothness.L_v
+    def _facts(self) -> Facts:
+        """Average smoothness is bounded by the same matrix as the variance: L_v stands for it."""
+        s = self.smoothness()
+        return Facts(self.loss.curvature, False, self.loss.lower, L_H=s.Lbar, L=s.L_v, L_v=s.L_v, rows=self)
 
 
 @dataclass(frozen=True, eq=False)
-class Nothing:
+class Nothing(SumBase):
     """H = 0, one component: then a pass is one convex program. It is its only batch."""
 
     shape: tuple[int, ...]
@@ -51,9 +39,9 @@ class Nothing:
     n: int = 1
     size: int = 1
     rows: None = None
-    L_H: float = 0.0
-    L: float = 0.0
-    L_v: float = 0.0
+
+    def facts(self) -> Facts:
+        return Facts(L_H=0.0, L=0.0, L_v=0.0)
 
     def all(self) -> Nothing:
         return self

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draw import Draw, Sampling
+from ..sums import SumBase
 from ..xp import Array
 
 
@@ -59,7 +60,7 @@ class FactorBatch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class Factors(SumBase):
     """f(Z) = (1/N) Σ ½ ‖V u_i − a_i‖², Z = (U; V)"""
 
     a: Array

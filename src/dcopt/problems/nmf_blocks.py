@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
 
 from ..draw import as_seed
 from ..errors import BadInput, require_count, require_number
-from ..measures import MEASURES
 from ..problem import Problem
-from ..run import Run
+from ..runs.driver import Driver, Told
+from ..runs.judge import Promise
+from ..runs.stop import Rule, Seconds, Steps, Tol
 from ..solve import first_state
 from ..state import Result, State
-from ..stop import Rule, Seconds, Steps, Tol
 from ..subproblems.cd import sweep
 from ..subproblems.parts import parts
 from ..sums import Cost
@@ -69,7 +68,8 @@ def nmf_blocks(
         if value is not None:
             require_number(name, value, 0.0)
     state = first_state(P, nmf_start(f.a, f.rank, seed) if x0 is None else x0)
-    run = Run(P, P, state, MEASURES["criticality"], "criticality", trace, "last", seed, exact=True)
+    promise = Promise(float(np.finfo(P.dtype).eps), descends=True, measure="criticality")
+    run = Driver(Told(P, "criticality", trace, "last", seed, promise), state)
     with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
         end = run.go(turns(P, state, sweeps), rule, callbacks)
         return run.result(end, "nmf-blocks", tol, loose_tol)
@@ -86,5 +86,5 @@ def turns(P: Problem, state: State, sweeps: int = 1) -> Iterator[State]:
         V = sweep(U @ U.T, U @ X, V, for_V, sweeps)
         x = np.concatenate([U.T, V.T]).astype(f.dtype, copy=False)
         seen = state.spent.gradients + 2 * n
-        state = State(state.t + 1, x, state.x, None, Cost(seen, seen), inf, inf)  # no residual is asked for or known
+        state = State(state.t + 1, x, state.x, None, Cost(seen, seen), None)
         yield state

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..constants import largest_eigenvalue
 from ..convex import ScaledIdentity
 from ..data import check
 from ..errors import require, require_count, require_number
 from ..losses import Squared
 from ..problem import Problem
 from ..regularizers import Ball
+from ..sums.constants import largest_eigenvalue
 from ..xp import Array
 from .base import ConvexSum
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..constants import largest_eigenvalue
 from ..convex import Mean, Radial
 from ..data import check
 from ..data.rows import RowMatrix
@@ -18,6 +17,7 @@ from ..losses import Loss, Quartic
 from ..problem import Problem
 from ..regularizers import L1, Zero
 from ..sums import LinearSum
+from ..sums.constants import largest_eigenvalue
 from ..xp import Array
 from .base import ConvexSum, resolution
 

@@ -151,7 +151,8 @@ def _groups(groups: Any) -> Any:
     try:
         lists = tuple(tuple(int(j) for j in np.asarray(g, dtype=np.int64)) for g in groups)
     except (TypeError, ValueError):
-        raise BadSettings("groups", groups, 'None, "rows" or a list of index groups') from None
+        labels = "; of one label for each feature: [np.flatnonzero(labels == k) for k in np.unique(labels)]"
+        raise BadSettings("groups", groups, 'None, "rows" or a list of index groups' + labels) from None
     flat = sorted(j for g in lists for j in g)
     good = all(lists) and bool(flat) and flat == list(range(len(flat)))
     require(good, "groups", groups, "non-empty groups, each feature 0 ... d-1 in exactly one of them")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import BadSettings
-from ..run import Look, Run, Saved
+from ..runs.driver import Driver
+from ..runs.ledger import Examined, Ledger
+from ..runs.trace import Record
 from ..state import State
-from ..watch import Record
 from ..xp import Array
 from . import tensors
 from .atomic import CALLS, Calls
 from .components import describe
 
+FORMAT = 2  # of the header; dcopt 0.1 wrote files without one
 INTEGERS = ("t", "gradients", "paper", "nnz")  # columns of a trace
 
 
@@ -33,13 +36,15 @@ class Origin:
     fingerprint: dict[str, str]
 
 
-def save(path: str | os.PathLike[str], origin: Origin, run: Run, calls: Calls = CALLS) -> None:
+def save(path: str | os.PathLike[str], origin: Origin, run: Driver, calls: Calls = CALLS) -> None:
     """Write the run as it is between two steps. The generation before stays at `previous(path)`."""
-    header, arrays = packed(origin, run.state, run.saved())
+    header, arrays = packed(origin, run.state, run.written(), run.trace.records)
     tensors.save(path, "checkpoint", header, arrays, allow_nonfinite=True, keep=True, calls=calls)
 
 
-def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], dict[str, Array]]:
+def packed(
+    origin: Origin, state: State, ledger: Ledger, records: Sequence[Record]
+) -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and the arrays; an array that occurs twice is stored once."""
     arrays: dict[str, Array] = {}
     names: dict[int, str] = {}
@@ -52,16 +57,17 @@ def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], 
         arrays.setdefault(names.setdefault(id(a), name), a)
         return names[id(a)]
 
-    def look(name: str, seen: Look | None) -> dict[str, Any] | None:
+    def look(name: str, seen: Examined | None) -> dict[str, Any] | None:
         if seen is None:
             return None
         return {
             "t": seen.t, "x": put(name, seen.x), "F": seen.F, "measure": seen.measure, "seconds": seen.seconds,
-            "bound": seen.doubt.bound, "spread": seen.doubt.spread,
+            "bound": seen.bound.bound, "spread": seen.bound.spread,
         }  # fmt: skip
 
     kind = "method" if hasattr(origin.method, "prepare") else "estimator"
     header = {
+        "format": FORMAT,
         "origin": {
             kind: describe(kind, origin.method, arrays),
             "made": origin.estimator,
@@ -77,28 +83,28 @@ def packed(origin: Origin, state: State, saved: Saved) -> tuple[dict[str, Any], 
             "prev": put("prev", state.prev),
             "memory": _memory("memory", state.memory, put),
             "spent": [int(n) for n in state.spent],
-            "residual": float(state.residual),
+            "residual": None if state.residual is None else float(state.residual),
             "asked": float(state.asked),
         },
-        "run": {
-            "seconds": saved.seconds,
-            "checks": saved.checks,
-            "next": [saved.next_check, saved.next_trace],
-            "looks": [look(f"look.{k}", seen) for k, seen in enumerate(saved.looks)],
-            "kept": [saved.kept[0], put("kept", saved.kept[1])],
-            "level": saved.level,
-            "mark": list(saved.mark),
-            "idle": saved.idle,
-            "checked": saved.checked,
-            "last_two": list(saved.last_two),
-            "known": saved.known,
-            "sought": list(saved.sought),
-            "certified": look("certified", saved.certified),
-            "end": None if saved.end is None else [saved.end.status.name, saved.end.message],
+        "ledger": {
+            "seconds": ledger.seconds,
+            "checks": ledger.checks,
+            "next": [ledger.next_check, ledger.next_trace],
+            "looks": [look(f"look.{k}", seen) for k, seen in enumerate((ledger.first, ledger.best, ledger.here))],
+            "kept": [ledger.kept[0], put("kept", ledger.kept[1])],
+            "level": ledger.level,
+            "mark": list(ledger.mark),
+            "idle": ledger.idle,
+            "checked": ledger.checked,
+            "last_two": list(ledger.last_two),
+            "searches": list(ledger.searches),
+            "certified": look("certified", ledger.certified),
+            "notes": list(ledger.notes),
+            "end": None if ledger.end is None else [ledger.end.status.name, ledger.end.message],
         },
     }
     for name in Record._fields:
-        column = [getattr(record, name) for record in saved.records]
+        column = [getattr(record, name) for record in records]
         arrays[f"trace.{name}"] = np.array(column, np.int64 if name in INTEGERS else np.float64)
     return header, arrays
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..convex import Diagonal, LocalCurvature, Majorizer, Quadratic
 from ..problem import Problem
-from ..sums import LinearSum
 from ..xp import Array
 
 SAME = 1e-9  # the relative difference of numbers that threads or machines may have rounded differently
@@ -23,7 +22,6 @@ _NUMBER = re.compile(r"(?<![\w.:])(-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+)(?![\
 _BLOCK = 1 << 20  # entries hashed at once
 _DEEP = 30
 _SHORT = 120
-_NO_LONGER = ("inner_tol",)  # parts of older files that are none now
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -41,10 +39,10 @@ def fingerprint(P: Problem) -> dict[str, str]:
         "G": _chosen(P.G) if P.tunable else _convex(P),
         "eta": repr(float(P.eta)),
     }
-    f = P.sum
+    f = P.sum.facts().rows
     parts["the form"] = "G − H" if P.f is None else "f"
-    if not isinstance(f, LinearSum):
-        return parts | {"the sum": _text(f)}
+    if f is None:
+        return parts | {"the sum": _text(P.sum)}
     return parts | {
         "how X is stored": _storage(f.a),
         "the values of X": _digest(f.a),
@@ -67,12 +65,8 @@ def _convex(P: Problem) -> str:
 
 
 def mismatch(then: Mapping[str, str], P: Problem) -> tuple[str, ...]:
-    """What P differs in from the problem of a file, which an older version may have written."""
-    now, then = fingerprint(P), {name: text for name, text in then.items() if name not in _NO_LONGER}
-    # older files held a digest of the bytes, also of a G that was made of the data
-    if not P.tunable and now["G"] != then.get("G") == _text(P.G):
-        now["G"] = then["G"]
-    return differences(then, now)
+    """What P differs in from the problem of a file."""
+    return differences(then, fingerprint(P))
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import os
 from time import perf_counter
 
 from ..errors import BadSettings
-from ..run import Run
+from ..runs.driver import Driver
 from .atomic import CALLS, Calls
 from .checkpoint import Origin, save
 
@@ -23,22 +23,22 @@ class Keeper:
         self.failed = 0
         self._last = perf_counter()
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: Driver) -> None:
         """The first save: a place that cannot be written is found before the work, not after it."""
         self._save(run)
         if self.trouble is not None:
             raise BadSettings("checkpoint", str(self.path), f"a file that can be written: {self.trouble}")
 
-    def __call__(self, run: Run) -> None:
+    def __call__(self, run: Driver) -> None:
         if perf_counter() - self._last >= self.every:
             self._save(run)
 
-    def end(self, run: Run) -> None:
+    def end(self, run: Driver) -> None:
         """The last save. A step that failed has spoilt the memory of the state before it: then the last file stays."""
         if run.whole:
             self._save(run)
 
-    def _save(self, run: Run) -> None:
+    def _save(self, run: Driver) -> None:
         try:
             save(self.path, self.origin, run, self.calls)
             self.trouble = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,16 +10,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import BadModel
-from ..measures.confidence import Doubt
-from ..run import End, Look, Saved
+from ..measures.confidence import SampleBound
+from ..runs.ledger import End, Examined, Ledger, Searches
+from ..runs.trace import Record
 from ..state import State
 from ..status import Status
 from ..sums import Cost
-from ..watch import Record
 from ..xp import Array
 from . import tensors
 from .atomic import previous
-from .checkpoint import INTEGERS, Origin
+from .checkpoint import FORMAT, INTEGERS, Origin
 from .components import rebuild
 
 T = TypeVar("T")
@@ -28,10 +27,6 @@ T = TypeVar("T")
 
 def _two(said: Any) -> tuple[float, float]:
     return float(said[0]), float(said[1])
-
-
-def _sought(said: Any) -> tuple[float, float, int]:
-    return float(said[0]), float(said[1]), int(said[2])
 
 
 @dataclass(frozen=True)
@@ -47,6 +42,11 @@ class Checkpoint:
     def t(self) -> int:
         return int(self.header["state"]["t"])
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether the method remembered anything."""
+        return self.header["state"]["memory"] is not None
+
     def x(self, shape: tuple[int, ...]) -> Array:
         """x_t, if it has the shape of the problem's x: compiled code will trust it."""
         return self._point(self.header["state"]["x"], shape)
@@ -54,45 +54,51 @@ class Checkpoint:
     def state(self, shape: tuple[int, ...], fresh: Any) -> State:
         """The State, its memory laid out as the fresh one that the estimator has just made."""
         said = self.header["state"]
-        t, residual, asked = int(said["t"]), float(said["residual"]), float(said["asked"])
+        t, asked = int(said["t"]), float(said["asked"])
+        residual = None if said["residual"] is None else float(said["residual"])
         if t < 0:
             raise BadModel(self.path, f"its step is {t}")
         prev = None if t == 0 else self._point(said["prev"], shape)
-        memory = None if t == 0 else self._fit(said["memory"], fresh)
+        memory = None if said["memory"] is None else self._fit(said["memory"], fresh)
         return State(t, self.x(shape), prev, memory, Cost(*map(int, said["spent"])), residual, asked)
 
-    def saved(self, shape: tuple[int, ...]) -> Saved:
-        """What the run knew beside its state."""
-        said = self.header["run"]
+    def ledger(self, shape: tuple[int, ...]) -> Ledger:
+        """What the run had written down beside its state."""
+        said = self.header["ledger"]
 
-        def look(seen: Any) -> Look | None:
+        def look(seen: Any) -> Examined | None:
             if seen is None:
                 return None
-            x, doubt = self._point(seen["x"], shape), Doubt(float(seen["bound"]), float(seen["spread"]))
+            x, bound = self._point(seen["x"], shape), SampleBound(float(seen["bound"]), float(seen["spread"]))
             F, measure, seconds = (float(seen[key]) for key in ("F", "measure", "seconds"))
-            return Look(int(seen["t"]), x, F, measure, seconds, doubt)
+            return Examined(int(seen["t"]), x, F, measure, seconds, bound)
 
-        first, best, last = map(look, said["looks"])
-        end = said["end"]
-        columns = [self._column(name) for name in Record._fields]
-        return Saved(
+        first, best, here = map(look, said["looks"])
+        end, searches = said["end"], said["searches"]
+        return Ledger(
+            kept=(int(said["kept"][0]), self._point(said["kept"][1], shape)),
             seconds=float(said["seconds"]),
             checks=int(said["checks"]),
             next_check=float(said["next"][0]),
             next_trace=float(said["next"][1]),
-            looks=(first, best, last),
-            kept=(int(said["kept"][0]), self._point(said["kept"][1], shape)),
+            first=first,
+            best=best,
+            here=here,
             level=float(said["level"]),
             mark=_two(said["mark"]),
             idle=int(said["idle"]),
             checked=int(said["checked"]),
-            last_two=_two(said.get("last_two", [math.inf, math.inf])),  # a file of an older version has none
-            known=bool(said.get("known", False)),
-            sought=_sought(said.get("sought", [math.inf, math.inf, 0])),
-            certified=look(said.get("certified")),
+            last_two=_two(said["last_two"]),
+            searches=Searches(float(searches[0]), float(searches[1]), int(searches[2])),
+            certified=look(said["certified"]),
+            notes=tuple(map(str, said["notes"])),
             end=None if end is None else End(Status[end[0]], str(end[1])),
-            records=tuple(Record(*line) for line in zip(*columns, strict=True)),
         )
+
+    def records(self) -> tuple[Record, ...]:
+        """The lines of the trace"""
+        columns = [self._column(name) for name in Record._fields]
+        return tuple(Record(*line) for line in zip(*columns, strict=True))
 
     def _column(self, name: str) -> list[Any]:
         """A column of the trace: one number a line, of the type that is written again."""
@@ -139,6 +145,11 @@ def load(path: str | os.PathLike[str]) -> tuple[Checkpoint, tuple[str, ...]]:
 
 def _read(path: str | os.PathLike[str]) -> Checkpoint:
     header, arrays = tensors.read(path, "checkpoint", allow_nonfinite=True)
+    if header.get("format") != FORMAT:
+        said = header.get("format", 1)
+        with_what = "that version (pip install 'dcopt<0.2')" if said == 1 else "a newer version"
+        why = f"is a checkpoint of another version of dcopt (format {said}, not {FORMAT}): continue it with {with_what}"
+        raise BadModel(path, why)
     return guarded(path, lambda: _unpacked(str(path), header, arrays))
 
 

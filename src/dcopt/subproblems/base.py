@@ -10,10 +10,8 @@ from ..convex import Convex
 from ..draw import Draw
 from ..errors import CannotSolve
 from ..regularizers import Regularizer
-from ..sums import Cost
+from ..sums import FREE, Cost
 from ..xp import Array, namespace
-
-FREE = Cost(0, 0)
 
 
 class Inner(NamedTuple):

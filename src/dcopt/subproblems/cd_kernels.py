@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.compiler import compiled, one_process_at_a_time
+from ..data.kernels.compiler import compiled, one_process_at_a_time
 
 _SETTLE = 0.1  # active passes go on until they move less than this share of the last whole pass
 

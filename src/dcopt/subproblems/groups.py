@@ -14,10 +14,10 @@ from ..regularizers import ElasticNet, Except, Regularizer, WeightedL1
 from ..regularizers.units import Lists
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, nowhere, rounding
-from .cd import Reduced
+from .eliminated import unpenalised_rows
 from .fista import fista
-from .metrics import Matrix
 from .parts import Parts, kink_of
+from .quadratic import minimize
 
 _MOST = 2048  # places of all groups, as many in each as the largest has: Q has so many rows
 _EMPTY = 1e-3  # of the mean of Q's diagonal: that of a place which nothing fills
@@ -50,11 +50,11 @@ class GroupDescent(Solver):
         if best.residual <= aim:
             return Inner(best.x.astype(warm.dtype), best.residual, 0)
         Q, at, p = _laid_out(G.Q, r, warm.shape)
-        M = Matrix(Q, np.zeros(len(Q)), less=Reduced.of(Q, p))
+        free = unpenalised_rows(p)
         while best.residual > aim and done < _ROUNDS:
             done += 1
             before, u = best.residual, np.append(b - grad, 0.0)
-            v = M.program(np.append(x, 0.0)[at], u[at], p, 0.5 * aim)
+            v = minimize(Q, np.append(x, 0.0)[at], u[at], p, 0.5 * aim, free=free)
             x = np.zeros(x.size + 1)
             x[at] = v
             x = x[:-1].reshape(warm.shape)

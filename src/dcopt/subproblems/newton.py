@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrices import solve, square
+from ..linalg.symmetric import one_thread, solve, square
 from .parts import Parts, directions, lengths, within
 
 _ROUNDING = 1e-14
-_ALONE = 32  # rows and columns of a matrix for which a BLAS wakes no other thread
 _SHORTER = 1.0, 0.5, 0.25, 0.125, 0.0625
 SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
 
@@ -74,22 +71,6 @@ def newton_rows(
                 break
             x, value, slope = lower
     return x
-
-
-def one_thread(size: int) -> Any:
-    """Small systems take one thread: two that wait for each other on a busy machine took fifty times longer.
-
-    The smallest do so by themselves.
-    """
-    return _blas().limit(limits=1) if size > _ALONE else nullcontext()
-
-
-@cache
-def _blas() -> Any:
-    import scipy.linalg.lapack  # noqa: F401  # its BLAS is a library of its own, which must be there to be limited
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
 
 
 def _newton(

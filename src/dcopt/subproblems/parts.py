@@ -71,6 +71,11 @@ def entries(r: Regularizer, x: NDArray[Any]) -> NDArray[Any] | None:
     return np.asarray(r.values(x))
 
 
+def is_sum_over_entries(r: Regularizer, shape: tuple[int, ...]) -> bool:
+    """Whether r is a sum of concave profiles of entries."""
+    return entries(r, np.zeros(shape)) is not None
+
+
 def radial(r: Regularizer) -> bool:
     """Whether r is a sum of concave profiles of the norms of rows."""
     if isinstance(r, Except):

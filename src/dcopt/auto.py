@@ -1,0 +1,142 @@
+"""method="auto": one table of rules for `solve` and the estimators. The first that takes a problem decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+from .convex import LocalCurvature, majorizing_gram
+from .errors import pick
+from .estimators import Estimator
+from .local import Local, Samples
+from .methods import METHODS, Method, as_method
+from .problem import Problem
+from .subproblems.groups import spread_out
+from .subproblems.parts import separable
+
+AUTO = "auto"
+_MANY = 4096  # rows: below it a full gradient costs less than what a batch saves
+GRAM = 2048  # features: a Gram matrix of 32 MiB, coordinate descent at a few ms a pass
+
+
+class Rule(NamedTuple):
+    """A condition on a problem, the method for it, and the reason."""
+
+    name: str
+    takes: Callable[[Problem, bool], bool]  # the problem, and whether it starts near a solution
+    method: str | Callable[[Problem], str]
+    why: Callable[[Problem], str]
+    decomposition: Literal["own", "gram"] = "own"
+
+    def method_for(self, P: Problem) -> str:
+        return self.method if isinstance(self.method, str) else self.method(P)
+
+
+def _has_model(P: Problem) -> bool:
+    """Whether the local method can make its steps."""
+    return not _is_general(P) and (P.tunable or isinstance(P.G, LocalCurvature)) and separable(P.r)
+
+
+def _is_general(P: Problem) -> bool:
+    """Whether f is not given as a loss over rows: H is, or f is a function of the user's."""
+    return P.f is None or P.f.facts().curvature is None
+
+
+def _kinks(P: Problem) -> bool:
+    """Whether the components have kinks, so that no batch is steady."""
+    return not math.isfinite(P.sum.facts().L_v or 0.0)
+
+
+def _grows(P: Problem) -> bool:
+    """Whether there are rows enough for a first sample."""
+    return (P.n or 0) >= _MANY and Samples().share(0, P.sum) < 1.0
+
+
+def _gram(P: Problem) -> bool:
+    """Whether r is over groups of features, and the Gram matrix of all features is affordable."""
+    tunable = P.tunable and not _is_general(P)
+    return tunable and P.shape[0] <= GRAM and not spread_out(P.r, math.prod(P.shape[1:]))
+
+
+def full_method(P: Problem) -> str:
+    """The method with full gradients: extrapolated where f is convex and no Gram matrix is all of its curvature."""
+    facts = P.sum.facts()
+    return "pdcae" if P.f is not None and facts.convex and not facts.constant else "dca"
+
+
+def _counts(P: Problem) -> str:
+    return f"{P.n} rows for {math.prod(P.shape)} unknowns"
+
+
+RULES = (
+    Rule("stream", lambda P, near: P.n is None, "dca-page", lambda P: "a stream"),
+    Rule(
+        "few components", lambda P, near: _is_general(P) and (P.n or 0) < _MANY, "dca",
+        lambda P: f"a general G, and {P.n} components are soon seen",
+    ),
+    Rule(
+        "kinks", lambda P, near: _is_general(P) and _kinks(P), "dca",
+        lambda P: "a general G, and components with kinks",
+    ),
+    Rule(
+        "many components", lambda P, near: _is_general(P), "dca-page",
+        lambda P: f"a general G and {P.n} components",
+    ),
+    Rule(
+        "constant curvature", lambda P, near: _has_model(P) and P.sum.facts().constant, "dca-local",
+        lambda P: "the curvature is the same everywhere, so that one matrix serves all steps",
+    ),
+    Rule(
+        "growing samples", lambda P, near: _has_model(P) and _grows(P) and not near, "dca-nested",
+        lambda P: f"curvature at x, and {_counts(P)} let samples grow",
+    ),
+    Rule(
+        "curvature", lambda P, near: _has_model(P), "dca-local",
+        lambda P: f"curvature at x; {_counts(P)} are seen from the start",
+    ),
+    Rule(
+        "groups", lambda P, near: _gram(P), full_method,
+        lambda P: f"r is not separable by coefficient or row, and the Gram matrix of {P.shape[0]} features is cheap",
+        "gram",
+    ),
+    Rule(
+        "batches", lambda P, near: P.tunable and (P.n or 0) >= _MANY, "dca-page",
+        lambda P: f"r is not separable by coefficient or row, and {P.n} rows allow batches",
+    ),
+    Rule(
+        "full gradients", lambda P, near: True, full_method,
+        lambda P: f"{P.n} rows" if P.tunable else "full gradients in the given metric",
+    ),
+)  # fmt: skip
+
+
+def rule_for(P: Problem, near: bool = False, after: str | None = None) -> Rule:
+    """The first rule that takes the problem; `near`: it starts near a solution, as along a path of λ.
+
+    `after`: only the rules behind the one of this name.
+    """
+    names = [rule.name for rule in RULES]
+    rules = RULES if after is None else RULES[names.index(after) + 1 :]
+    return next(rule for rule in rules if rule.takes(P, near))
+
+
+def resolve(spec: str | Method | Estimator | Local, P: Problem) -> tuple[Method, Problem, tuple[str, ...]]:
+    """The recipe, the problem with the decomposition it is solved in, and what "auto" took and why."""
+    if not (isinstance(spec, str) and spec == AUTO):
+        if isinstance(spec, str):
+            pick("method", spec, (*METHODS, AUTO), "an estimator")
+        return as_method(spec), P, ()
+    rule = rule_for(P)
+    name = rule.method_for(P)
+    return METHODS[name], in_decomposition(P, rule.decomposition), (f"auto took {name}: {rule.why(P)}",)
+
+
+def in_decomposition(P: Problem, decomposition: Any) -> Problem:
+    """The same F in this decomposition"""
+    rows = P.sum.facts().rows
+    if decomposition == "own" or rows is None:
+        return P
+    G = majorizing_gram(rows)
+    return replace(P, G=G, tunable=False, inner_tol=G.resolution)

@@ -1,0 +1,58 @@
+"""The model without features, and the λ from which on it is the answer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadSettings
+from ..losses.constant import minimize
+from ..problem import Problem
+from ..regularizers import Except
+from ..subproblems.parts import kink_of
+from .penalties import free_rows, with_lam
+
+
+def null_model(P: Problem) -> NDArray[Any]:
+    """argmin f over what is never penalised (the intercept, features of weight 0), all else 0: where a fit starts."""
+    f = P.sum.facts().rows
+    assert f is not None  # The estimators fit losses over rows.
+    x = np.zeros(P.shape, np.float64)
+    intercept = isinstance(P.r, Except)
+    d = P.shape[0] - intercept
+    free = free_rows(P.r.of if isinstance(P.r, Except) else P.r, d)
+    if intercept:
+        free = np.append(free, d)
+    if intercept and free.size == 1:
+        x[free] = f.best_constant()
+    elif free.size:
+        weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
+        unit = np.zeros((f.a.shape[1], free.size), f.dtype)
+        unit[free, np.arange(free.size)] = 1.0
+        A = np.asarray(f.a.dot(unit), np.float64)
+        x[free] = minimize(f.loss, A, np.asarray(f.labels), weights, f.classes, intercept)
+    if math.isinf(P.r.r1(x)):  # 0 is outside the domain (a box): the nearest point
+        x = P.r.prox(x, 1.0)
+    return np.asarray(x.astype(f.dtype))
+
+
+def lam_max(P: Problem, x: NDArray[Any]) -> float:
+    """The least λ at which the null model x is critical: max_j |∇f(x)_j| / (weights_j ψ'(0)/λ), over blocks j.
+
+    Raised by the rounding of a gradient, so that it gives the null model exactly. Where r₂ has a kink at 0 (top-k,
+    ℓ₁ − ℓ₂) F may fall there at any λ, and this is only a scale.
+    """
+    r = P.r.of if isinstance(P.r, Except) else P.r
+    one = kink_of(with_lam(r, 1.0))
+    if one is None:
+        expected = "one with a kink at 0 where λ is a share of lam_max (also where lam is None); else give lam or lams"
+        raise BadSettings("penalty", r, expected)
+    g = P.evaluation_sum.all().grad(np.asarray(x, np.float64))
+    g = g[:-1] if isinstance(P.r, Except) else g
+    c, size = one.units.fit(one.c, g), one.units.norms(g)
+    c = np.broadcast_to(c, size.shape)
+    rounding = 1e-9 if P.dtype == np.float64 else 1e-5
+    return float(np.max(size[c > 0.0] / c[c > 0.0], initial=0.0)) * (1.0 + rounding)

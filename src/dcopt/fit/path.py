@@ -1,0 +1,162 @@
+"""The solutions along λ, from the null model down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data import check
+from ..errors import BadSettings, pick, require_count, require_number
+from ..losses import Squared
+from ..regularizers import Regularizer
+from .null import lam_max
+from .penalties import with_lam
+from .solver_choice import choices
+from .task import Budget, Done, Progress, Task, run
+from .text_table import in_lines
+
+# Share of the null model's loss that a solution removes. Beyond it the classes are separable: the coefficients of the
+# next solutions have no bound but the penalty's, and rounding decides them. glmnet ends its paths at the same share.
+SEPARATED = 0.999
+_LINES = 6  # of a path that are printed
+_NEAR = 1e-9  # relative rounding of a λ that is read off a path
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathResult:
+    """Solutions for decreasing λ. nnz counts the features in the model, which is its degrees of freedom here.
+
+    A path for classes ends early, with the first solution that removes 99.9 % of the null model's loss, unless the λ
+    are given. `names` are those of the features, None where they have none; `scale` are the deviations of the columns;
+    `classes` are None for numbers.
+
+    bic = 2 N f + df log N with the mean loss f (N log 2f for least squares), ebic adds 2 γ df log d.
+    """
+
+    lams: NDArray[np.float64]
+    coefs: NDArray[Any]
+    intercepts: NDArray[Any]
+    F: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    nnz: NDArray[np.int64]
+    bic: NDArray[np.float64]
+    ebic: NDArray[np.float64]
+    statuses: tuple[str, ...]
+    certificates: tuple[str, ...]
+    names: tuple[str, ...] | None = None
+    scale: NDArray[np.float64] | None = None
+    classes: tuple[Any, ...] | None = None
+
+    @property
+    def separated(self) -> bool:
+        """Whether the last solution separates the classes, beside one that does not."""
+        return self.classes is not None and bool(self.loss[-1] <= (1.0 - SEPARATED) * self.loss[0])
+
+    def best(self, criterion: str = "ebic") -> int:
+        """The index of the least bic or ebic."""
+        pick("criterion", criterion, ("bic", "ebic"))
+        return int(np.argmin(getattr(self, criterion)))
+
+    def coef_at(self, lam: float) -> NDArray[Any]:
+        """The coefficients of the λ of the path that is nearest, in ratio, to this one."""
+        require_number("lam", lam, 0.0)
+        low, high = float(self.lams[-1]), float(self.lams[0])
+        if not low * (1.0 - _NEAR) <= lam <= high * (1.0 + _NEAR):
+            raise BadSettings("lam", lam, f"a number on the path, from {low:.6g} to {high:.6g}")
+        tiny = np.finfo(np.float64).tiny
+        nearest = np.argmin(np.abs(np.log(np.maximum(self.lams, tiny)) - math.log(max(lam, tiny))))
+        return np.array(self.coefs[nearest])
+
+    def plot_path(self, ax: Any = None, names: Any = None, effects: bool = False) -> Any:
+        """Coefficients, or effects, against λ; returns the axes. Needs matplotlib (dcopt[plot])."""
+        from .plots import draw_path
+
+        return draw_path(self, ax, self.names if names is None else names, effects)
+
+    def __repr__(self) -> str:
+        k, shown = len(self.lams), np.unique(np.linspace(0, len(self.lams) - 1, _LINES).round().astype(int))
+        head = f"PathResult of {k} λ from {self.lams[0]:.4g} to {self.lams[-1]:.4g}; coefs {self.coefs.shape}"
+        rows = [[i, float(self.lams[i]), self.nnz[i], float(self.loss[i]), float(self.ebic[i])] for i in shown.tolist()]
+        best = self.best()
+        chosen = np.flatnonzero(self.coefs[best].reshape(-1, self.coefs.shape[-1]).any(axis=0))
+        named = [f"x{j}" if self.names is None else self.names[j] for j in chosen[:_LINES].tolist()]
+        ends = ", ".join(f"{self.statuses.count(status)} {status}" for status in sorted(set(self.statuses)))
+        return "\n".join([
+            head,
+            in_lines(("index", "λ", "features", "loss", "ebic"), rows),
+            f"best by ebic: index {best}, λ = {self.lams[best]:.4g}, {self.nnz[best]} features: "
+            + ", ".join(named) + (", …" if len(chosen) > _LINES else ""),
+            f"statuses: {ends}",
+        ])  # fmt: skip
+
+
+def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float, lams: Any) -> NDArray[np.float64]:
+    """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first."""
+    if not hasattr(r, "lam"):
+        raise BadSettings("penalty", r, "one with lam, which is what a path goes along")
+    if lams is not None:
+        given = np.sort(check.real_array(lams, "lams").ravel())[::-1]
+        if not (given.size and np.isfinite(given).all() and given[-1] >= 0.0):
+            raise BadSettings("lams", lams, "finite numbers >= 0")
+        return given
+    require_count("n_lams", n_lams)
+    require_number("ratio", ratio, 0.0, 1.0, open_low=True)
+    top = lam_max(task.problem(r), x0) or 1.0  # 0: the null model is critical whatever λ is
+    return top * np.geomspace(1.0, ratio, n_lams) if n_lams > 1 else np.array([top])
+
+
+def follow(
+    task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64],
+    whole: bool = True, seen: Callable[[int, float, Done], Any] | None = None,
+) -> list[Done]:  # fmt: skip
+    """The solutions, each from the one before. Not `whole`: they end with the first that separates the classes.
+
+    `seen` is called after each of them, with the number and the value of its λ.
+    """
+    ways, out, x = choices(solver, task, r, near=True), list[Done](), x0
+    least = -1.0 if whole or task.loss.labels == "real" else (1.0 - SEPARATED) * task.mean_loss(x0)
+    for k, lam in enumerate(lams):
+        done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
+        if done.ctrl_c:
+            raise KeyboardInterrupt  # Ctrl-C ends the path, not one of its points
+        out.append(done)
+        if seen is not None:
+            seen(k, float(lam), done)
+        x = done.x
+        if least >= 0.0 and task.mean_loss(x) <= least:
+            break
+    return out
+
+
+def summary(task: Task, runs: list[Done], lams: NDArray[Any], gamma: float, estimator: Any) -> PathResult:
+    """What the runs of a path came to; there may be fewer than λ."""
+    names, classes = (getattr(estimator, name, None) for name in ("feature_names_in_", "classes_"))
+    lams = lams[: len(runs)]
+    shown = [estimator._attributes(task.in_units(done.x)) for done in runs]
+    loss = np.array([task.mean_loss(done.x) for done in runs])
+    nnz = np.array([_in_model(done.x[: task.d]) for done in runs], np.int64)
+    n = task.total
+    fit = n * np.log(np.maximum(2.0 * loss, 1e-300)) if isinstance(task.loss, Squared) else 2.0 * n * loss
+    bic = fit + nnz * math.log(max(n, 2.0))
+    return PathResult(
+        lams, np.array([a["coef_"] for a in shown]), np.array([a["intercept_"] for a in shown]),
+        np.array([done.result.certificate.F for done in runs]), loss, nnz, bic,
+        bic + 2.0 * gamma * nnz * math.log(task.d), tuple(done.result.status.name for done in runs),
+        tuple(str(done.result.certificate) for done in runs), None if names is None else tuple(map(str, names)),
+        None if task.columns is None else task.columns.deviation, None if classes is None else tuple(classes.tolist()),
+    )  # fmt: skip
+
+
+def _in_model(coef: NDArray[Any]) -> int:
+    return int(np.count_nonzero(np.any(coef.reshape(len(coef), -1) != 0.0, axis=1)))
+
+
+def path(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> PathResult:
+    """`estimator.path(X, y, …)`: the path of a DCClassifier or DCRegressor, which stays as it is."""
+    out: PathResult = estimator.path(X, y, sample_weight, **options)
+    return out

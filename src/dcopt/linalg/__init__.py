@@ -1,0 +1,1 @@
+"""Small symmetric matrices: what LAPACK does faster than NumPy lets it."""

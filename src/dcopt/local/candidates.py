@@ -1,0 +1,88 @@
+"""The steps that are tried, best first. To add one, write a function that yields candidates and call it here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..draw import Draw
+from ..sums import FREE, Cost
+from . import costs
+from .models import DenseModel, Model, model
+from .policy import Descent
+from .program import Program
+
+if TYPE_CHECKING:
+    from .settings import Local
+
+
+class Candidate(NamedTuple):
+    """A step on the working set, how far F has to fall with it, and what it cost to find it."""
+
+    step: NDArray[np.float64]
+    fall: float
+    cost: Cost = FREE
+
+    @property
+    def possible(self) -> bool:
+        """Whether it promises a fall at all. Rounding may make Q indefinite, and then it promises none."""
+        return bool(0.0 <= self.fall < np.inf and np.isfinite(self.step).all())
+
+
+def candidates(program: Program, how: Local, draw: Draw) -> Iterator[Candidate]:
+    """All candidates of a step, best first; none at a critical point, where nothing is searched."""
+    from .escape import leaps
+
+    here = program.here
+    if here.distance == 0.0 and not program.searched:
+        return
+    Q, M = _models(program, how)
+    if program.searched and how.escape is not None and isinstance(M, DenseModel):
+        yield from leaps(program, M, how.escape, how.accuracy, how.descent)
+    if how.escape is not None and how.escape.only:
+        return
+    if how.epochs is not None and isinstance(Q, DenseModel) and how.epochs.may_begin(here):
+        yield from how.epochs.ends(program, Q, how, draw)
+    yield from newton(program, Q, M, how.descent)
+    yield from majorized(program, Q, how.descent)
+
+
+def _models(program: Program, how: Local) -> tuple[Model, Model]:
+    """Q = |∇²f| + μR and M = ∇²f + μR, as far as that is positive definite."""
+    here = program.here
+    C, columns = here.C, program.columns
+    share = how.ridge.of(here.near, C.exact, C.rough)
+    tiny = not costs.compile_kernels(here.P.n or 0, C.d).yes
+    Q = model(C, columns, program.r.p, share, how.ridge.share, tiny, dense=program.searched)
+    exact = C.bends_down and not here.p.rows and (here.sees_all or program.searched)
+    return Q, Q.minus_negative(C, columns) if exact else Q
+
+
+def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candidate]:
+    """The step in M less the curvature of r2: the curvature of F on its smooth piece, where that is positive definite.
+
+    It is left out where it is seen to be below μR along its step, which Q nowhere is.
+    """
+    bend = program.r.bend(program.x) if program.here.sees_all else None
+    M = M if bend is None else M.minus_penalty_curvature(bend, program.x)
+    if M is Q:
+        return
+    step = M.minimize(program.x, program.u, program.p, program.tol) - program.x
+    square = M.quad(step)
+    if Q.ridge_quad(step) <= square < np.inf:
+        yield Candidate(step, 0.5 * how.sigma * square)
+
+
+def majorized(program: Program, Q: Model, how: Descent) -> Iterator[Candidate]:
+    """DCA's step in τQ, τ = 1, 3, 9, …: F falls as it must from the first τ on for which τQ majorizes f along it."""
+    x, u, p, tol = program.x, program.u, program.p, program.tol
+    first = Q.minimize(x, u, p, tol) - x
+    yield Candidate(first, 0.5 * how.sigma * Q.quad(first))
+    for k in count(1):
+        tau = how.grow**k
+        step = Q.shorter(tau, first, x, u, p, tol)
+        yield Candidate(step, 0.5 * how.sigma * tau * Q.quad(step))

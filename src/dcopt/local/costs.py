@@ -1,0 +1,68 @@
+"""The thresholds of a machine: each is a question that answers with a choice and the reason for it.
+
+The numbers were measured on two cores (docs/policies.md has the table); none of them changes where a run may end, only
+how long it takes to get there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..sums.curvature import Curvature
+from ..xp import Array
+
+COMPILE_ENTRIES = 2**16  # entries of A: for fewer, compiling a kernel takes longer than the whole run
+BLOCK_ROWS = 2048  # rows of the Hessian of several classes that is still made as a matrix
+COPIED_ENTRIES = 2**24  # entries of dense columns that a model may copy: 192 MB
+SMALL_GRAM = 128  # columns whose Gram matrix is made whatever it costs: Newton's method solves programs in it at once
+CENTRED_COLUMNS = 512  # dense columns from which an intercept is worth eliminating
+CHEAP_ROW = 256  # stored entries of a row for which a Gram matrix of all columns costs no more than some passes
+
+
+class Choice(NamedTuple):
+    """What is chosen, and why."""
+
+    yes: bool
+    why: str
+
+
+def compile_kernels(n: int, d: int) -> Choice:
+    """Whether compiled descent is worth its start."""
+    if n * d > COMPILE_ENTRIES:
+        return Choice(True, f"A has {n * d} entries")
+    return Choice(False, f"compiling takes longer than all steps on {n * d} entries")
+
+
+def all_columns_are_cheap(C: Curvature, every: Array) -> Choice:
+    """Whether the Gram matrix of all columns costs no more than some passes."""
+    if not C.shows_columns:
+        return Choice(False, "the rows do not show their columns")
+    if C.stored(every) <= CHEAP_ROW * C.n:
+        return Choice(True, f"rows have at most {CHEAP_ROW} entries on average")
+    return Choice(False, f"rows have more than {CHEAP_ROW} entries on average")
+
+
+def by_columns(C: Curvature, columns: Array, rows: bool, has_free: bool) -> Choice:
+    """Whether descent on the stored entries of these columns costs less than their Gram matrix, for one class."""
+    m = len(columns)
+    if not C.shows_columns or rows or C.classes > 1:
+        return Choice(False, "descent on columns serves entries of one class")
+    if m * m < 2 * C.stored(columns):
+        return Choice(False, f"a Gram matrix of {m} columns is smaller than their entries")
+    if C.constant and m <= SMALL_GRAM:
+        return Choice(False, "a small Gram matrix that serves every step is worth more")
+    if C.rough and m <= CENTRED_COLUMNS and has_free:
+        return Choice(False, "descent would crawl along the means, which a Gram matrix eliminates")
+    return Choice(True, f"a pass over the entries costs less than {m} × {m} numbers")
+
+
+def classes_by_columns(C: Curvature, columns: Array, kept: Array, far: float) -> Choice:
+    """The same for several classes, whose Hessian has a row for every entry."""
+    wide = len(columns) * C.classes
+    if not (C.shows_columns and C.is_softmax and wide > BLOCK_ROWS):
+        return Choice(False, f"a Hessian of {wide} rows is made as a matrix")
+    if C.rough and C.stored(columns) > COPIED_ENTRIES:
+        return Choice(False, f"the columns would have to be copied: more than {COPIED_ENTRIES} entries")
+    if C.means_are_far(kept, far):
+        return Choice(False, "columns are far from 0, and descent would crawl along their means")
+    return Choice(True, f"a Hessian of {wide} rows is never made")

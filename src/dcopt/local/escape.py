@@ -1,0 +1,151 @@
+"""Leaps to lower critical points of the model of F: one coefficient more or less at a time, at no pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg.swept import Swept
+from ..linalg.symmetric import one_thread
+from .candidates import Candidate
+from .models import DenseModel
+from .penalty import PenaltyOnWorkingSet
+from .policy import Accuracy, Descent, Escape
+from .program import Program
+
+_TURNS, _CLOSE = 10, 1e-3  # linearisations of r2 at most, and the relative change of v that ends them
+_SOLVES = 3  # of the equation for a new entry
+_TRIED = 4  # neighbours, where other entries change their signs and nothing is sure
+_SINGULAR = 1e-6  # share of the diagonal: what is left of a column that the others span
+
+
+def leaps(
+    program: Program, B: DenseModel, how: Escape, accuracy: Accuracy, descent: Descent
+) -> Iterator[Candidate]:
+    """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
+    here, m = program.here, PenalisedModel(B, program.r.mine(program.here.look.grad), program.r)
+    if not here.x.any() and np.trace(B.Q) <= how.steep * here.C.bound * len(B.Q):
+        return  # f is flat at 0: its model says nothing of points that are far.
+    tol = accuracy.of(here.near) * here.near * here.size * (accuracy.search if here.sees_all else 1.0)
+    least = how.least * abs(here.F)
+    v = m.critical(m.x, tol)
+    way = m.lower(v, tol, least, how.moves)
+    k = len(way)
+    long = how.long * max(np.linalg.norm(m.x), np.linalg.norm(v)) or np.inf
+    while k:
+        if np.linalg.norm(way[k - 1]) <= long:
+            yield Candidate(way[k - 1] - m.x, least)
+        k //= how.rung
+    if not how.only:
+        yield Candidate(v - m.x, 0.5 * descent.sigma * B.quad(v - m.x))
+
+
+@dataclass(frozen=True, eq=False)
+class PenalisedModel:
+    """m(v) = ⟨∇f(x), v − x⟩ + ½ ⟨v − x, B (v − x)⟩ + r(v), B ≻ 0 the curvature of f at x or above it
+
+    A step of DCA on F linearises r2 once. On the model that is repeated until nothing moves, and neighbours are tried,
+    without a pass over the rows.
+    """
+
+    B: DenseModel
+    grad: NDArray[np.float64]  # ∇f(x), on the entries that move
+    r: PenaltyOnWorkingSet
+
+    @cached_property
+    def x(self) -> NDArray[np.float64]:
+        return self.r.mine(self.r.x)
+
+    def slope(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """∇f(x) + B (v − x)"""
+        return np.asarray(self.grad + self.B.times(v - self.x))
+
+    def critical(self, v: NDArray[Any], tol: float) -> NDArray[np.float64]:
+        """DCA on m from v: the convex program in B, again and again"""
+        for _ in range(_TURNS):
+            new = self.B.minimize(v, self._linear(v), self.r.p, tol)
+            close = np.linalg.norm(new - v) <= _CLOSE * np.linalg.norm(new - self.x)
+            v = new
+            if close:
+                break
+        return v
+
+    def _linear(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """w − ∇f(v) on the model, w ∈ ∂r2(v)"""
+        slope = self.slope(v)
+        return self.r.steepest(v, lambda: -slope) - slope
+
+    def lower(self, v: NDArray[Any], tol: float, least: float, moves: int) -> list[NDArray[np.float64]]:
+        """Critical points of m, each lower than the one before, at neighbours that promise to be so by `least`.
+
+        None where B has not a row for every entry, or r is no sum over entries.
+        """
+        way: list[NDArray[np.float64]] = []
+        if len(self.B.Q) != v.size or self.r.each(v) is None:
+            return way
+        with one_thread(v.size), suppress(np.linalg.LinAlgError):  # B is as good as singular: the way ends there
+            swept = Swept(self.B.Q, np.flatnonzero(v))
+            while len(way) < min(v.size, moves):
+                new = self._next(v, swept, tol, least)
+                if new is None:
+                    break
+                v = new
+                way.append(v)
+        return way
+
+    def _next(self, v: NDArray[Any], swept: Swept, tol: float, least: float) -> NDArray[np.float64] | None:
+        """The critical point at the best neighbour, if it is lower; else at the next one."""
+        swept.to(np.flatnonzero(v))
+        change, new = self._changes(v, swept)
+        m = self.value(v)
+        for j in np.argsort(change, kind="stable")[:_TRIED]:
+            if not change[j] < -least:
+                break
+            there = self.critical(self._moved(v, swept, int(j), new), tol)
+            if self.value(there) < m:
+                return there
+        return None
+
+    def value(self, v: NDArray[Any]) -> float:
+        """m(v)"""
+        step = v - self.x
+        return float(np.sum(step * (self.grad + 0.5 * self.B.times(step))) + np.sum(self._each(v)))
+
+    def _changes(self, v: NDArray[Any], swept: Swept) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How m changes with one entry more or less, the others S following, v_S − B_SS⁻¹ B_Sj δ_j; and the new entries
+
+        If j leaves: by at most ½ v_j² / (B_SS⁻¹)_jj + ψ'(|v_j|)|v_j| − ψ(|v_j|). If j comes as t: by at most
+        g_j t + ½ h_j t² + ψ(|t|), h_j = B_jj − B_jS B_SS⁻¹ B_Sj. For at a critical point the slopes of the others
+        cancel, and ψ, concave, is below its tangents.
+        """
+        flat, c, g, h = v.ravel(), self.r.p.c.ravel(), self.slope(v).ravel(), swept.diagonal
+        there = flat != 0.0
+        far = ~there & (h > _SINGULAR * np.diagonal(self.B.Q))
+        new = np.zeros_like(flat)
+        new[far] = -g[far] / h[far]
+        for _ in range(_SOLVES):
+            slope = c - np.abs(self.r.slope(new.reshape(v.shape)).ravel())
+            new[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - slope[far], 0.0) / h[far]
+        come = g * new + 0.5 * h * new**2 + self._each(new.reshape(v.shape))
+        slope = c - np.abs(self.r.slope(v).ravel())
+        leave = 0.5 * flat**2 / -h + slope * np.abs(flat) - self._each(v)
+        return np.where(there, leave, np.where(new != 0.0, come, np.inf)), new
+
+    def _moved(self, v: NDArray[Any], swept: Swept, j: int, new: NDArray[Any]) -> NDArray[np.float64]:
+        """v with entry j as in `new`, the others following"""
+        flat = v.ravel()
+        there, step = flat != 0.0, new[j] if flat[j] == 0.0 else flat[j] / swept.diagonal[j]
+        moved = flat - np.where(there, swept.T[j], 0.0) * step
+        moved[j] = new[j]
+        return np.asarray(moved.reshape(v.shape))
+
+    def _each(self, v: NDArray[Any]) -> NDArray[Any]:
+        values = self.r.each(v)
+        assert values is not None  # seen before
+        return values.ravel()

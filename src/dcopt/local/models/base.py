@@ -1,0 +1,39 @@
+"""What a model of f on the working set is."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...subproblems.parts import Parts
+from ...sums.curvature import Curvature
+
+KEPT = 0.05  # share of the diagonal that must be left of it where a matrix is taken off: else it is not tried
+
+
+class Model(Protocol):
+    """½ ⟨d, Qd⟩, Q = C + μR ⪰ μR ≻ 0 with the curvature C of f on the working set, d (m, k)."""
+
+    def quad(self, d: NDArray[Any]) -> float:
+        """⟨d, Qd⟩"""
+
+    def ridge_quad(self, d: NDArray[Any]) -> float:
+        """⟨d, μRd⟩"""
+
+    def minimize(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩, to a distance of about tol"""
+
+    def shorter(
+        self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+    ) -> NDArray[np.float64]:
+        """A step that descends by τ/2 ⟨·, Q·⟩ of itself where τQ majorizes f along it; `step` is that of τ = 1."""
+
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> Model:
+        """Q − E, E what C has more than ∇²f; itself where that is not positive definite"""
+
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> Model:
+        """Q − E, E = diag(bend), or, if bend has a number for every row of x, bend_j x_j x_jᵀ/|x_j|² in its block;
+        itself where that is not positive definite
+        """

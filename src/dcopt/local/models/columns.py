@@ -1,0 +1,75 @@
+"""The model as the columns of A: nothing of the size of Q is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...data.engine import off_the_clock
+from ...subproblems.parts import Parts
+from ...sums.curvature import Curvature, Entries
+from .base import KEPT
+
+PASSES = 30  # of descent: more of them than a step is worth would be needed where Q is ill-conditioned
+
+
+@cache
+def kernels() -> Any:
+    """Descent on columns, compiled or loaded at first use."""
+    with off_the_clock():
+        from . import column_kernels
+
+        column_kernels.make_ready()
+    return column_kernels
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnModel:
+    """Q = Aᵀ diag(weights) A + diag(ridge)"""
+
+    a: Entries
+    weights: NDArray[np.float64]
+    ridge: NDArray[np.float64]
+    h: NDArray[np.float64]  # the diagonal
+    mu: NDArray[np.float64]  # what `ridge` is at first
+
+    def minimize(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, with W A (v − x) kept up to date"""
+        x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
+        v = x.copy()
+        kernels().descend_columns(*self.a, self.weights, self.h, self.ridge, x, u, v, c, m, low, high, PASSES, tol)
+        return v
+
+    def shorter(
+        self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+    ) -> NDArray[np.float64]:
+        """d/τ, which descends by as much as the step of τQ does"""
+        return np.asarray(step / tau)
+
+    def quad(self, d: NDArray[Any]) -> float:
+        """⟨d, Qd⟩"""
+        z = kernels().times(*self.a, d[:, 0].copy(), len(self.weights))
+        return float(np.sum(self.weights * z * z) + np.sum(self.ridge * d[:, 0] ** 2))
+
+    def ridge_quad(self, d: NDArray[Any]) -> float:
+        """⟨d, diag(μ) d⟩"""
+        return float(np.sum(self.mu * d[:, 0] ** 2))
+
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> ColumnModel:
+        """Q − E, E what C has more than ∇²f: its diagonal is positive, and whether it is definite shows at the step"""
+        theta, h = self._minus(kernels().sizes(*self.a, C.fall))
+        return replace(self, weights=self.weights - theta * C.fall, h=h) if theta else self
+
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> ColumnModel:
+        """Q − diag(bend), likewise"""
+        theta, h = self._minus(bend[:, 0])
+        return replace(self, ridge=self.ridge - theta * bend[:, 0], h=h) if theta else self
+
+    def _minus(self, E: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
+        """The largest share θ for which the diagonal stays positive, or 0, and that diagonal"""
+        found = ((theta, self.h - theta * E) for theta in (1.0, 0.5, 0.25))
+        return next(((theta, h) for theta, h in found if np.all(h > KEPT * self.h)), (0.0, self.h))

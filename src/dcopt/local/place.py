@@ -1,0 +1,97 @@
+"""A point as a step sees it: F, ∇f and the curvature there, and how far each row of x is from critical."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import Problem
+from ..subproblems.eliminated import unpenalised_rows
+from ..subproblems.parts import Parts, parts, radial
+from ..subproblems.quadratic import distances
+from ..sums import Curvature, Look, Sum
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """x (d, k) with what one look told, and how far each row of it is from critical."""
+
+    P: Problem
+    f: Sum  # what this step sees of P.f
+    look: Look
+    C: Curvature
+    F: float
+    x: NDArray[np.float64]
+    w: NDArray[np.float64]  # the slope of r2 along which F falls most
+    u: NDArray[np.float64]  # w − ∇f(x)
+    p: Parts  # of r1
+    off: NDArray[np.float64]  # dist(u_j, ∂r1(x)_j) for every row j
+
+    @classmethod
+    def of(cls, P: Problem, f: Sum, look: Look) -> Place:
+        C = f.curvature(look)
+        assert C is not None  # `Local.check` has asked.
+        w, r1 = P.r.linearize(look.x, lambda: -look.grad)
+        p = parts(r1, look.x.shape)
+        x = np.array(look.x, np.float64).reshape(p.c.shape)
+        u = np.asarray(w - look.grad, np.float64).reshape(x.shape)
+        wide = np.asarray(w, np.float64).reshape(x.shape)
+        return cls(P, f, look, C, look.f + P.r.value(look.x), x, wide, u, p, distances(u, x, p))
+
+    @property
+    def distance(self) -> float:
+        """dist(u, ∂r1(x))"""
+        return math.sqrt(float(self.off @ self.off))
+
+    @property
+    def size(self) -> float:
+        """What the distance is compared with, so that it has no unit"""
+        return max(self.distance, float(np.linalg.norm(self.u)), 1e-300)
+
+    @property
+    def near(self) -> float:
+        """The relative distance from critical"""
+        return max(self.distance / self.size, 1e-4)
+
+    @property
+    def finite(self) -> bool:
+        return bool(np.isfinite(self.distance) and np.isfinite(self.F))
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to F"""
+        return 8.0 * float(np.finfo(self.look.x.dtype).eps) * abs(self.F)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the step sees all components"""
+        return self.f.n == self.P.n
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether f is quadratic and r2 = 0: a step in f's curvature solves the problem."""
+        return self.C.constant and self.P.r.L2 == 0.0
+
+    @property
+    def leads_far(self) -> bool:
+        """Whether the program is the problem itself, or DCA's step in a Gram matrix of all rows: it decides where a run
+        ends, and is solved as the rows see it
+        """
+        return self.is_quadratic or (self.C.constant and self.C.rough)
+
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """The rows of x that are not 0"""
+        x = self.x
+        return np.asarray(x[:, 0] != 0.0 if x.shape[1] == 1 else np.any(x != 0.0, axis=1))
+
+    def level(self, columns: NDArray[np.int64], p: Parts) -> NDArray[np.int64]:
+        """The rows whose mean over the classes may be 0: f does not see it, and r is not less with it"""
+        if not self.C.is_softmax:
+            return columns[:0]
+        r = self.P.r
+        rows = p.rows and (radial(r) or r.L2 == 0.0)
+        return columns[np.ones(len(p.c), np.bool_) if rows else unpenalised_rows(p)]

@@ -1,0 +1,99 @@
+"""The numbers that decide what a step does. docs/policies.md says what was measured, and which test holds each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import require_count, require_number
+
+
+@dataclass(frozen=True)
+class Descent:
+    """A candidate is taken where F falls by σ/2 ‖d‖² in its own metric; the metric grows until one is."""
+
+    sigma: float = 0.1  # share of the fall that the model promises
+    grow: float = 3.0  # factor from one τ to the next
+    looks: int = 30  # looks at F in one step, at most
+
+    def __post_init__(self) -> None:
+        require_number("sigma", self.sigma, 0.0, 1.0, open_low=True)
+        require_number("grow", self.grow, 1.0, open_low=True)
+        require_count("looks", self.looks)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well the convex program of a step is solved."""
+
+    share: float = 0.05  # of the distance at x
+    constant: float = 1e-3  # times as well, where the curvature is constant and a step may lead to the end
+    search: float = 0.01  # times as well, before neighbours of the solution are judged
+
+    def __post_init__(self) -> None:
+        for name in ("share", "constant", "search"):
+            require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
+
+    def of(self, near: float) -> float:
+        """The share at a relative distance"""
+        return min(self.share, near)
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """μ, as a share of the diagonal of Q, times the relative distance: Newton's method near the end."""
+
+    share: float = 1e-4
+    exact: float = 1e-6  # times that, where Q is the curvature of f everywhere
+    rough: float = 1e-2  # times that at least, where Q is made of some rows
+
+    def __post_init__(self) -> None:
+        for name in ("share", "exact", "rough"):
+            require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
+
+    def of(self, near: float, exact: bool, rough: bool) -> float:
+        """μ at a relative distance, by what is known of Q"""
+        return self.share * (self.exact if exact else max(near, self.rough) if rough else near)
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """How many rows of x may leave 0 in one step; those that are not 0 always take part."""
+
+    most: int | None = None  # None: the numbers below
+    narrow: int = 64  # columns of which none is left out, where one Gram matrix serves all steps
+    sparse: int = 500  # new columns of sparse data, or
+    share: float = 0.125  # this share of all of them if that is more
+    dense: int = 128  # new columns of dense data, or 4√d if that is more
+
+    def __post_init__(self) -> None:
+        for name in ("narrow", "sparse", "dense"):
+            require_count(name, getattr(self, name))
+        require_number("share", self.share, 0.0, 1.0)
+        if self.most is not None:
+            require_count("most", self.most)
+
+
+@dataclass(frozen=True)
+class Escape:
+    """Where a step looks for a critical point of the model of F that is lower than the next one."""
+
+    near: float = 0.01  # relative distance below which it does not look, as Newton's method is near its end,
+    far: float = 0.5  # and above which it does not, as all columns still move
+    least: float = 1e-5  # of F, by which a point has to be lower
+    width: int = 600  # entries of x that are searched at most
+    rows: float = 0.4  # share of all rows that a sample must have: what a smaller one says of neighbours is chance
+    steep: float = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a leap would go far
+    rung: int = 4  # factor by which a leap that failed is made shorter
+    long: float = 10.0  # times as long as x and the critical point beside it: the model says nothing of such a point
+    moves: int = 100  # single moves on one model
+    only: bool = False  # nothing else is tried, wherever x is
+
+    def __post_init__(self) -> None:
+        for name in ("near", "far", "least", "rows", "steep"):
+            require_number(name, getattr(self, name), 0.0, 1.0)
+        for name in ("width", "moves"):
+            require_count(name, getattr(self, name))
+
+    def looks_around(self, near: float, seen: int | None, n: int | None) -> bool:
+        """Whether a step does at a relative distance, from a sample of so many of n rows"""
+        return self.only or ((seen or 0) >= self.rows * (n or 0) and self.near <= near <= self.far)

@@ -1,0 +1,60 @@
+"""The settings of the local method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import CannotSolve
+from ..problem import Problem
+from ..regularizers import Except
+from ..state import State
+from ..subproblems.parts import is_sum_over_entries, separable
+from ..sums import Cost
+from .epochs import EpochRule
+from .policy import Accuracy, Descent, Escape, Ridge, WorkingSet
+from .samples import ALL, Samples
+
+NEEDS_ROWS = "it needs f as a sum over rows of data (dcopt.erm)"
+
+
+@dataclass(frozen=True)
+class Local:
+    """x⁺ = argmin_v τ/2 ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨w − ∇f(x), v⟩,   Q = (1/N) Σ w_i |φ''(⟨a_i, x⟩)| a_i a_iᵀ + μR
+
+    It is the DCA step of F = G_x − H_x + r1 − r2 with G_x = τ/2 ⟨·, Q ·⟩, where τ = 1, 3, 9, … is the first with
+
+        F(x⁺) ≤ F(x) − σ/2 τ ⟨x⁺ − x, Q (x⁺ − x)⟩,
+
+    which holds for every τ that makes G_x majorize f along the step, so that the search ends. Before τ = 1 the
+    curvature of F itself is tried in the place of Q, as far as that is positive definite: near the end Newton's step.
+    Every look at F is a pass, and gives the next gradient too.
+    """
+
+    samples: Samples = ALL
+    epochs: EpochRule | None = None  # small steps of an estimator that are tried first
+    escape: Escape | None = None  # leaps to lower critical points of the model that are tried first
+    descent: Descent = Descent()
+    accuracy: Accuracy = Accuracy()
+    ridge: Ridge = Ridge()
+    working_set: WorkingSet = WorkingSet()
+
+    def check(self, P: Problem, name: str = "dca-local", instead: str = "dca") -> Problem:
+        """P itself; refuses a sum without a model of its curvature, and a penalty that is not separable."""
+        if P.f is None or P.f.facts().curvature is None:
+            raise CannotSolve(name, NEEDS_ROWS, instead)
+        if not separable(P.r):
+            own = type(P.r.of if isinstance(P.r, Except) else P.r).__name__
+            raise CannotSolve(name, f"r = {own} is not separable by coefficient or by row", instead)
+        return P
+
+    def can_search(self, P: Problem) -> bool:
+        """Whether there may be a lower critical point that leaps find: r is a sum over entries, and r2 is not 0."""
+        return P.r.L2 != 0.0 and is_sum_over_entries(P.r, P.shape)
+
+    def begin(self, P: Problem, state: State) -> State:
+        """The first state with what its first step asks of it: one pass, if that step sees all rows."""
+        if state.memory is not None or self.samples.share(state.t, P.sum) < 1.0:
+            return state
+        look = P.sum.look(state.x)
+        n = P.n or 0
+        return state._replace(x=look.x, memory=look, spent=state.spent.plus(Cost(n, n)))

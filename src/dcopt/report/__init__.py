@@ -1,0 +1,1 @@
+"""Self-contained HTML pages and figures, made from panels, tables and claims."""

@@ -1,0 +1,260 @@
+"""Drives an iterator of states: the clock, the trace, the checks, and the truth about how a run ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data import engine
+from ..data.engine import clock
+from ..draw import Draw
+from ..errors import OutOfData
+from ..measures import MEASURES
+from ..measures.confidence import CONFIDENCE, sample_bound
+from ..problem import Problem
+from ..state import Certificate, Result, Spent, State
+from ..status import Status
+from ..subproblems.base import finite
+from ..sums import Look
+from ..xp import Array
+from . import judge
+from .interrupts import Interrupts, Stopped
+from .judge import Promise
+from .ledger import End, Examined, Ledger
+from .stop import Rule, Seconds
+from .trace import Record, Trace
+
+_SMALL = 2**22  # entries of A: there one step more costs nothing
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a driver is told once."""
+
+    P: Problem  # the problem of which F and the measure are taken
+    measure: str
+    every: float | Literal["doubling"] | None  # passes between two lines of the trace
+    output: str
+    seed: int
+    promise: Promise
+
+
+class Driver:
+    """One run. It is the `Progress` that stop rules see; all that decides is in `state` and `ledger`."""
+
+    def __init__(self, told: Told, state: State, ledger: Ledger | None = None, records: Sequence[Record] = ()) -> None:
+        self.told, self.P, self.state = told, told.P, state
+        self.ledger = Ledger((0, state.x)) if ledger is None else ledger
+        self.trace = Trace(told.measure, list(records))
+        self.whole = True  # The state is the newest one: a step that failed may have written into its memory.
+        self.tol_met: float | None = None
+        self._before, self._running = self.ledger.seconds, 0.0  # seconds, and those of the step at hand
+        self._small = (self.P.n or math.inf) * state.x.size <= _SMALL
+
+    # ---- what rules see
+
+    @property
+    def t(self) -> int:
+        return self.state.t
+
+    @property
+    def samples(self) -> int:
+        return self.state.spent.paper
+
+    @property
+    def passes(self) -> float:
+        return float(self.samples) if self.P.n is None else self.state.spent.gradients / self.P.n
+
+    @property
+    def seconds(self) -> float:
+        return self._before + self._running
+
+    def written(self) -> Ledger:
+        """The ledger as a checkpoint keeps it"""
+        return replace(self.ledger, seconds=self._before)
+
+    def meets(self, tol: float, settle: bool = False) -> bool:
+        """A check of the measure if one is due: counted, timed, and the place where stalling shows."""
+        free = self.memory() is not None
+        if self.ledger.checked != self.t and (free or self.passes >= self.ledger.next_check):
+            self._check(0 if free else self.P.sum.evaluation.n or 0)
+        if self.ledger.checked != self.t or not self.examine().bound.bound <= tol:
+            return False
+        if settle and self._small and free and judge.still_falls(self.ledger, tol):
+            return False
+        self.tol_met = tol
+        return True
+
+    def memory(self) -> Look | None:
+        """What the method has seen of x with all components in float64: then a check costs nothing."""
+        seen = self.state.memory
+        whole = isinstance(seen, Look) and seen.n == self.P.n and seen.x.dtype == np.float64
+        return seen if whole else None
+
+    def _check(self, cost: int) -> None:
+        wait = judge.CHECK_EVERY * (1 if self.P.n is not None else cost)
+        look, eps = self.examine(), float(np.finfo(self.P.dtype).eps)
+        self._before += look.seconds
+        self.ledger = judge.checked(self.ledger, look, cost, self.passes + wait, eps)
+
+    # ---- points
+
+    def examine(self) -> Examined:
+        """F and the measure at the point of the state, once."""
+        here = self.ledger.here
+        if here is None or here.t != self.t:
+            here = self._examined(self.t, self.state.x, self.memory())
+            self.ledger = replace(self.ledger, here=here)
+        return here
+
+    def _examined(self, t: int, x: Array, seen: Look | None = None) -> Examined:
+        began = clock()
+        point = self.P.examine(np.asarray(x, np.float64), seen)
+        value = MEASURES[self.told.measure](self.P, point)
+        bound = sample_bound(self.P, self.told.measure, point, value)
+        look = Examined(t, x, point.F, value, clock() - began, bound)
+        # What F = G − H may have lost to rounding where G is large and they cancel:
+        lost = 0.0 if self.P.f is not None else 64 * float(np.finfo(np.float64).eps) * abs(self.P.G.value(x))
+        self.ledger = judge.examined(self.ledger, look, self.told.promise, lost)
+        return look
+
+    def record(self) -> None:
+        """A line of the trace, for the point of the state."""
+        look, spent, every = self.examine(), self.state.spent, self.told.every
+        every = self.passes if every == "doubling" else every
+        self.ledger = replace(self.ledger, next_trace=math.inf if every is None else self.passes + every)
+        if not self.trace.records or self.trace.records[-1].t != self.t:
+            counts = spent.gradients, spent.paper, self.passes
+            self.trace.records.append(Record(self.t, self.seconds, *counts, look.F, look.measure, nonzeros(look.x)))
+
+    # ---- the drive
+
+    def go(
+        self,
+        states: Iterator[State],
+        rule: Rule,
+        observers: Sequence[Callable[[State], Any]] = (),
+        save: Callable[[Driver], Any] | None = None,
+        ask: bool = True,
+    ) -> End:
+        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps.
+
+        With ask=False the first step is made without asking the rule.
+        """
+        began = clock()
+
+        def over() -> bool:
+            """Whether the rule ends the run for the time that this step has taken so far."""
+            self._running = clock() - began
+            try:
+                return rule(self) is Status.TIME
+            finally:
+                self._running = 0.0
+
+        with Interrupts(self.P.sum, over if rule.uses(Seconds) else None) as interrupts:
+            while True:
+                if self.passes >= self.ledger.next_trace:
+                    self.record()
+                if save is not None:
+                    save(self)
+                status, ask = rule(self) if ask and self.ledger.end is None else None, True
+                if self.ledger.end is not None:
+                    return self.ledger.end
+                if status is not None:
+                    return End(status)
+                began, self.whole = clock(), False
+                end = self._step(states, began)
+                end = end or self._observed(observers)
+                if end is not None:
+                    return end
+                if interrupts.asked:
+                    return End(Status.INTERRUPTED, "Ctrl-C")
+
+    def _step(self, states: Iterator[State], began: float) -> End | None:
+        """One step, and what is wrong with it."""
+        try:
+            state = next(states)
+        except OutOfData as end:
+            return End(Status.OUT_OF_DATA, str(end))
+        except Stopped as end:
+            return End(end.status, end.message)
+        except (Exception, KeyboardInterrupt) as error:
+            if error is not self.P.sum.broken:
+                raise
+            if isinstance(error, KeyboardInterrupt):
+                return End(Status.INTERRUPTED, "Ctrl-C while waiting for the stream")
+            return End(Status.INTERRUPTED, f"the stream raised {error!r}", error)
+        finally:
+            self._before += clock() - began
+        if not finite(state.x):
+            said = f"step {state.t} gave a number that is not finite{self.told.promise.blame}"
+            return End(Status.DIVERGED, said)
+        if state.residual is not None and not state.residual <= state.asked:
+            said = f"residual {state.residual:.3g} > {state.asked:.3g} at step {state.t}"
+            return End(Status.SUBPROBLEM, said)
+        stuck = state.x is self.state.x and state.spent == self.state.spent and state.t > self.told.promise.sampled
+        self.state, self.whole = state, True
+        output = self.told.output
+        if output.startswith("uniform") and Draw(self.told.seed, state.t).keep() * state.t < 1.0:
+            kept = (state.t, state.x) if output == "uniform" else (state.t - 1, state.prev)
+            self.ledger = replace(self.ledger, kept=kept)
+        return End(Status.STALLED, f"no step lowers F from step {state.t} on") if stuck else None
+
+    def _observed(self, observers: Sequence[Callable[[State], Any]]) -> End | None:
+        for observer in observers:
+            try:
+                if observer(self.state.frozen()):
+                    return End(Status.INTERRUPTED, "an observer asked for it")
+            except Exception as error:
+                return End(Status.INTERRUPTED, f"an observer raised {error!r}", error)
+        return None
+
+    # ---- the end
+
+    def result(
+        self, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None
+    ) -> Result:
+        """The certificate of the returned x, computed afresh, and a status that is true of it."""
+        self.record()
+        look = self._examined(self.t, self.state.x) if self.memory() is not None else self.examine()
+        if end.status is not Status.CONVERGED:
+            look = self._returned(end, look, tol)
+        broken = self.ledger.end  # found when the last points were examined
+        if broken is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
+            end = broken
+        if end.status is Status.CONVERGED or tol is None:
+            tol = self.tol_met  # A rule of the caller's may have asked for more.
+        known, stream = self.P.sum.evaluation.n or 0, self.P.n is None
+        self.ledger = replace(self.ledger, checks=self.ledger.checks + known)
+        status, message = judge.verdict(end, look.bound.bound, tol, loose_tol, stream)
+        certificate = Certificate(
+            self.told.measure, look.measure, tol, str(known) if stream else "full", look.t, look.F, nonzeros(look.x),
+            scale=scale, kind=self.P.r.certifies,
+        )  # fmt: skip
+        if stream:
+            bound, spread = look.bound
+            certificate = replace(certificate, bound=bound, confidence=CONFIDENCE, spread=spread)
+        spent = Spent(self.state.spent.gradients, self.state.spent.paper, self.ledger.checks)
+        return Result(
+            np.array(look.x), status, certificate, self.trace, spent, self.told.seed, method, self.t, self.seconds,
+            message, self.state, end.error, (*self.P.sum.notes(), *engine.notes()),
+        )  # fmt: skip
+
+    def _returned(self, end: End, last: Examined, tol: float | None) -> Examined:
+        """The point that is handed back by a run that did not converge at its last one."""
+        ledger, broken = self.ledger, self.ledger.end
+        diverged = Status.DIVERGED in (end.status, None if broken is None else broken.status)
+        certified = ledger.certified  # A search goes on from critical points, and may end between two of them.
+        if certified is not None and not (tol is not None and last.bound.bound <= tol):
+            return self._examined(certified.t, certified.x)
+        if (self.told.output == "best" or diverged) and ledger.best is not None:
+            return ledger.best
+        return self._examined(*ledger.kept) if self.told.output.startswith("uniform") else last
+
+
+def nonzeros(x: Array) -> int:
+    return int(np.count_nonzero(x))

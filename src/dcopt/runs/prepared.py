@@ -1,0 +1,213 @@
+"""A problem, a method that fits it and a goal: ready to run, from the start or from a checkpoint."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..auto import resolve
+from ..convex import equilibrated_diagonal
+from ..data.engine import clock
+from ..draw import Draw
+from ..errors import BadInput, BadSettings, a_kind, require_number
+from ..local import ALL, Escape, Local, Multistart, local_dca
+from ..methods import Method, Ready, own_subsolver
+from ..problem import Problem
+from ..state import Result, State
+from ..status import Status
+from ..store.checkpoint import Origin
+from ..store.fingerprint import fingerprint
+from ..store.keeper import Keeper
+from ..subproblems import Subsolver
+from ..xp import Array
+from .driver import Driver, Told
+from .goal import Goal
+from .judge import Promise
+from .ledger import End, Ledger, Searches
+from .stop import Rule
+from .trace import Record
+
+Observer = Callable[[State], Any]
+_SMALL = 2**18  # entries of A, times the classes: there several starts are tried
+_ONE = Multistart((2.0,))
+
+
+class PreparedRun:
+    """A problem, a method that fits it and a goal."""
+
+    def __init__(self, P: Problem, method: Any, goal: Goal, seed: int, subsolver: str | Subsolver | None) -> None:
+        self.P, self.goal, self.seed = P, goal, seed
+        self.given = method
+        self.named, solved, self.notes = resolve(method, P)
+        self.ready: Ready = self.named.ready(solved)
+        self.notes += self.ready.notes
+        self.subsolver = own_subsolver(subsolver, self.ready)
+
+    @property
+    def local(self) -> Local | None:
+        """The settings of the local method, if it is one."""
+        return self.ready.local
+
+    # ---- the first state
+
+    def start(
+        self, rule: Rule, callbacks: Sequence[Observer], state: State, free: bool, keeper: Keeper | None
+    ) -> Result:
+        """Run from the first state. `free`: the method may choose where to start."""
+        began = clock()
+        with np.errstate(all="ignore"):
+            state = self._begin(state, free)
+        ledger = Ledger((0, state.x), clock() - began, notes=self.notes)
+        return self.run(rule, callbacks, state, ledger, (), keeper, new=True)
+
+    def _begin(self, state: State, free: bool) -> State:
+        """The first state, with what the first step asks of it."""
+        how = self.local
+        if how is None:
+            return state
+        starts = self._starts() if free else None
+        if starts is not None:
+            state, note = starts.begin(self.P, self._leaping(how), state, self.seed)
+            self.notes += (note,) if note else ()
+        return how.begin(self.P, state)
+
+    def _starts(self) -> Multistart | None:
+        """Several starts of small data, where the goal leaves room for them; else one, for "auto"."""
+        small = (self.P.n or math.inf) * math.prod(self.P.shape) <= _SMALL
+        assert self.local is not None
+        if small and self.goal.roomy and self.local.samples == ALL:
+            return Multistart()
+        return _ONE if self.given == "auto" else None
+
+    # ---- lower critical points
+
+    @property
+    def searches(self) -> bool:
+        """Whether the run may leave a critical point for a lower one."""
+        return self.goal.search and self.local is not None and self.local.can_search(self.P)
+
+    def must_search(self) -> None:
+        """Refuse where it cannot, and there may be something to find."""
+        if self.P.r.L2 == 0.0 or self.searches:
+            return
+        if self.local is not None:
+            raise BadSettings("search", True, f"None: r = {type(self.P.r).__name__} is no sum over entries of x")
+        methods = 'None, or method="auto", "dca-local" or "dca-nested" without a sub-solver of one\'s own'
+        raise BadSettings("search", True, methods)
+
+    def _leaping(self, how: Local) -> Local:
+        """With leaps on the way to the first critical point, where these are asked for."""
+        return replace(how, escape=Escape()) if self.searches and self.goal.leaps else how
+
+    def _states(self, state: State) -> Iterator[State]:
+        """Those after this one."""
+        if self.local is not None:
+            return local_dca(self.P, self._leaping(self.local), state, self.seed)
+        return self.ready.states(state, self.seed, self.subsolver)
+
+    def _after_leap(self, state: State) -> Iterator[State]:
+        """Those after a critical point: one step that looks for a lower one, and then as before."""
+        assert self.local is not None
+        state = next(local_dca(self.P, replace(self.local, escape=Escape(only=True)), state, self.seed))
+        yield state
+        yield from self._states(state)
+
+    # ---- the run
+
+    def run(
+        self, rule: Rule, callbacks: Sequence[Observer], state: State, ledger: Ledger, records: Sequence[Record],
+        keeper: Keeper | None, new: bool = False,
+    ) -> Result:  # fmt: skip
+        """Drive the method to its end; from critical points, where a search is asked for, to lower ones."""
+        goal, driver = self.goal, Driver(self._told(), state, ledger, records)
+        with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
+            _compile(self.P, state.x)
+            if keeper is not None and new:
+                keeper.begin(driver)
+            end = driver.go(self._states(state), rule, callbacks, keeper)
+            while self._goes_on(driver, end):
+                first, times = driver.ledger.searches.first, driver.ledger.searches.times
+                here = driver.examine()
+                searches = Searches(here.F if times == 0 else first, here.F, times + 1)
+                driver.ledger = replace(driver.ledger, searches=searches, certified=here)
+                end = driver.go(self._after_leap(driver.state), rule, callbacks, keeper, ask=False)
+            if keeper is not None:
+                keeper.end(driver)
+            result = driver.result(end, self.ready.name, goal.tol, goal.loose_tol, goal.scale)
+            searched = (_searched(driver),) if self.searches else ()
+            more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
+            return replace(result, notes=(*result.notes, *more)) if more else result
+
+    def _goes_on(self, driver: Driver, end: End) -> bool:
+        """Whether to leave this critical point: F is lower than where the last search began, and budgets allow it."""
+        if end.status is not Status.CONVERGED or not self.searches or driver.t < driver.told.promise.sampled:
+            return False
+        F = driver.examine().F
+        return F < driver.ledger.searches.last - Escape().least * abs(F) and self.goal.half(driver)
+
+    def _told(self) -> Told:
+        P, goal, ready = self.P, self.goal, self.ready
+        sampled = 0 if self.local is None else self.local.samples.length(P.sum)
+        kappa = None if self.local is not None else getattr(ready.P.G, "kappa", None)
+        blame = "" if kappa is None else f": kappa = {kappa:.3g} may be below the curvature of f"
+        certified = P.n is not None and ready.P.inner_tol < math.inf
+        eps = float(np.finfo(P.dtype).eps)
+        promise = Promise(eps, ready.descends, certified, sampled, goal.measure, blame)
+        return Told(self._measured(), goal.measure, goal.every(P), goal.output, self.seed, promise)
+
+    def _measured(self) -> Problem:
+        """The problem that the measure is taken of.
+
+        The gap depends on G. Methods that take the curvature of f at x as their metric have no fixed G: their gap is
+        that of a diagonal G above f, in which every feature has its own curvature.
+        """
+        rows = None if self.P.f is None else self.P.f.facts().rows
+        shown = rows is not None and rows.column_mean_squares is not None
+        if self.local is None or self.goal.measure != "gap" or rows is None or not shown:
+            return self.P
+        return replace(self.P, G=equilibrated_diagonal(rows), tunable=False)
+
+    def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
+        """What writes the checkpoints of this run."""
+        require_number("every", every, 0.0)
+        by_name = isinstance(self.given, (str, Method))
+        method = self.named if by_name else self.given
+        origin = Origin(
+            method, self.ready.text, self.subsolver, self.seed, self.goal.plain(), own_rule, fingerprint(self.P)
+        )
+        return Keeper(path, float(every), origin)
+
+
+def _searched(driver: Driver) -> str:
+    """A note on the searches."""
+    (first, last, times), F = driver.ledger.searches, driver.examine().F
+    left = times - 1 + int(F < last - Escape().least * abs(F))
+    if left < 1 or times == 0:
+        return "it may leave critical points for lower ones (search=False does not)"
+    those = "a critical point" if left == 1 else f"{left} critical points"
+    return f"it left {those} for lower ones: F fell from {first:.6g} to {F:.6g} (search=False does not)"
+
+
+def is_problem(P: Any) -> None:
+    if not isinstance(P, Problem):
+        raise BadInput("P", f"is {a_kind(P)}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
+
+
+def are_observers(callbacks: Any) -> None:
+    if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
+        raise BadSettings("callbacks", callbacks, "a list of functions of a State")
+
+
+def _compile(P: Problem, x: Array) -> None:
+    """Let the kernels of a step be compiled or loaded before the clock starts."""
+    rows = P.sum.evaluation.facts().rows
+    if rows is None or not rows.can.compiled:
+        return
+    batch = rows.sample(1, Draw(0, 0)) if P.n is not None else rows.all()
+    batch.grad(x)
+    batch.diff(x, x)

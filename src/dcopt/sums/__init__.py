@@ -1,0 +1,14 @@
+"""Sums of components: everything above the data asks them, and never a matrix."""
+
+from .anchored import AnchoredSum
+from .batch import LinearBatch
+from .curvature import Curvature, Entries
+from .function import Function, KnownSquare
+from .linear import LinearSum
+from .protocol import FREE, Batch, Cost, Facts, Look, Sum, SumBase
+from .stream import StreamSum
+
+__all__ = [
+    "FREE", "AnchoredSum", "Batch", "Cost", "Curvature", "Entries", "Facts", "Function", "KnownSquare", "LinearBatch",
+    "LinearSum", "Look", "StreamSum", "Sum", "SumBase",
+]  # fmt: skip

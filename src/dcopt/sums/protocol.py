@@ -1,0 +1,169 @@
+"""What everything above the data asks: a sum of components, its batches, and what one look at a point tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..draw import Draw, Sampling
+from ..xp import Array
+from .curvature import Curvature
+
+if TYPE_CHECKING:
+    from .constants import Smoothness
+    from .linear import LinearSum
+
+
+class Cost(NamedTuple):
+    """Component gradients: honestly counted, and as the paper counts (a correction at two points once)."""
+
+    gradients: int
+    paper: int
+
+    def plus(self, more: Cost) -> Cost:
+        return Cost(self.gradients + more.gradients, self.paper + more.paper)
+
+
+FREE = Cost(0, 0)
+
+
+class Look(NamedTuple):
+    """All that one pass over n components tells about x."""
+
+    x: Array
+    f: float
+    grad: Array
+    home: Any  # What stays where the rows are: z = Ax for linear models, None for sums that keep nothing.
+    n: int
+
+
+class Batch(Protocol):
+    """Some of the components f_i (or h_i). All results are means over the batch."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def rows(self) -> Array | None:
+        """None: all rows, or samples without identity (a stream)."""
+
+    def grad(self, x: Array) -> Array:
+        """∇f_B(x)"""
+
+    def diff(self, x: Array, prev: Array) -> Array:
+        """∇f_B(x) − ∇f_B(prev), both on the same components"""
+
+    def value_grad(self, x: Array) -> tuple[float, Array]:
+        """f_B(x) and ∇f_B(x) in one pass"""
+
+    def slopes(self, x: Array) -> Array:
+        """What a table must remember of each component at x: `pull` makes gradients of it"""
+
+    def pull(self, c: Array) -> Array:
+        """The linear map from remembered slopes to the mean gradient: grad(x) = pull(slopes(x))"""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a sum beside its values, without a pass over its components. None: not known."""
+
+    curvature: tuple[float, float] | None = None  # (inf φ'', sup φ'') of a loss φ of the predictions
+    constant: bool = False  # The curvature of f is the same at every x.
+    lower: float | None = None  # f ≥ lower everywhere
+    rho: float = 0.0  # strong convexity
+    L_H: float | None = None  # smoothness of the mean
+    L: float | None = None  # mean-squared smoothness of the components
+    L_v: float | None = None  # variance smoothness
+    rows: LinearSum | None = None  # The sum itself where it is a loss over rows of data.
+
+    @property
+    def convex(self) -> bool:
+        """Whether f is known to be convex."""
+        return self.curvature is not None and self.curvature[0] >= 0.0
+
+
+class Sum(Protocol):
+    """The mean of n components, or of endlessly many (n is None)."""
+
+    @property
+    def n(self) -> int | None: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of x."""
+
+    @property
+    def dtype(self) -> Array: ...
+
+    def all(self) -> Batch:
+        """Every component once; a stream raises NeedsFiniteSum."""
+
+    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> Batch:
+        """b components, a function of `draw`."""
+
+    def look(self, x: Array) -> Look:
+        """f and ∇f at x in one pass over all components."""
+
+    def facts(self) -> Facts:
+        """What is known of the sum beside its values."""
+
+    def curvature(self, here: Look) -> Curvature | None:
+        """The curvature of f at a point that was looked at; None where it is not known."""
+
+    def smoothness(self) -> Smoothness | None:
+        """The constants of the theory, from passes over the components."""
+
+    def best_constant(self) -> Array | None:
+        """The constant prediction with the least f."""
+
+    def rounding(self, x: Array) -> float | None:
+        """What rounding may hide of ∇f(x), to first order."""
+
+    @property
+    def evaluation(self) -> Sum:
+        """The sum on which F and the measures are evaluated: itself, or the held-out sample of a stream."""
+
+    @property
+    def broken(self) -> BaseException | None:
+        """The last error that came from a source of samples."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What a result should say about the data that went by since the last result."""
+
+
+class SumBase:
+    """What a sum need not write: a subclass gives n, shape, dtype, `all` and `sample`."""
+
+    def look(self: Any, x: Array) -> Look:
+        f, grad = self.all().value_grad(x)
+        return Look(x.copy(), f, grad, None, self.n)
+
+    def facts(self) -> Facts:
+        return _NOTHING
+
+    def curvature(self, here: Look) -> Curvature | None:
+        return None
+
+    def smoothness(self) -> Smoothness | None:
+        return None
+
+    def best_constant(self) -> Array | None:
+        return None
+
+    def rounding(self, x: Array) -> float | None:
+        return None
+
+    @property
+    def evaluation(self: Any) -> Sum:
+        out: Sum = self
+        return out
+
+    @property
+    def broken(self) -> BaseException | None:
+        return None
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+
+_NOTHING = Facts()

@@ -1,0 +1,115 @@
+"""What a plan knows of a problem: its constants, F(x0) − inf F and σ, each with where it is from."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draw import Draw
+from ..errors import BadSettings, require_number
+from ..problem import Problem
+from ..solve import first_state
+from ..sums import Function, LinearSum
+from ..sums.constants import Constants
+from .formulas import Scene
+
+_SAMPLE = 1024  # components for an estimate of sigma
+
+
+class Known(NamedTuple):
+    """A constant and how it was obtained."""
+
+    name: str
+    value: float | None
+    how: str
+
+
+def value_of(known: tuple[Known, ...], name: str) -> float:
+    """The constant of this name."""
+    return next(k.value for k in known if k.name == name and k.value is not None)
+
+
+_ORIGIN = {
+    "rho_phi": "strong convexity of G plus that of r1",
+    "rho_H": "κ − L̄",
+    "L_H": "κ + m_f",
+    "L": "κ + the largest negative curvature of any f_i",
+    "L_v": "Lanczos on the rows, rounded up by 1e-6",
+    "L_r2": "from r",
+}
+OWN = {
+    "rho_phi": "τ, plus what r1 has of it in the metric of Q",
+    "rho_H": "τ − L̄, L̄ = sup φ'' / sup|φ''| in the metric of Q",
+    "L_H": "τ + m_f, m_f = −inf φ'' / sup|φ''|",
+    "L": "√(L_H² + L_v²)",
+    "L_v": "the largest eigenvalue of the rows in the metric of Q",
+    "L_r2": "from r, over the least eigenvalue of Q",
+}
+
+
+def scene_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tuple[Scene, tuple[Known, ...]]:
+    """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems take them, and with their origins; a plan cannot do without one."""
+    if P.n is None:
+        origin = origin | {"L_v": c.how}
+    known = []
+    source = "given with H" if P.f is None else "from G, and what was given with f"
+    for name, how in origin.items():
+        value = getattr(c, name)
+        if value is None and name != "L_r2":
+            own = isinstance(P.sum, Function)
+            part = "H" if P.f is None else "f"
+            give = f": give {part} as Function(..., L=…), with the smoothness of {part}" if own else ""
+            raise BadSettings(f"H.{name}", None, f"a number, which the planner cannot compute for this {part}{give}")
+        if value is not None and not math.isfinite(value):
+            raise BadSettings(name, value, "a finite number")
+        given = origin is not OWN and c.smoothness is None and name not in ("rho_phi", "L_r2")
+        known.append(Known(name, value, source if given else how))
+    if c.smoothness is not None:
+        s = c.smoothness
+        known += [Known("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
+        known += [Known("Lbar", s.Lbar, origin["L_v"]), Known("m_f", s.m_f, origin["L_v"])]
+    assert c.L_H is not None and c.L is not None and c.L_v is not None
+    n = math.inf if P.n is None else float(P.n)
+    return Scene(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(known)
+
+
+def start_value(P: Problem, D0: float | None, x0: Any) -> tuple[Known, ...]:
+    """D0 ≥ F(x0) − inf F, at the point where `solve` starts"""
+    if D0 is not None:
+        require_number("D0", D0, 0.0)
+        return (Known("D0", float(D0), "given"),)
+    low = P.lower_bound
+    if low is None:
+        raise BadSettings("D0", None, "a bound on F(x0) − inf F: it is not known for this problem")
+    F = P.examine(first_state(P, x0).x).F
+    seen = "" if P.n is not None else f" (on {P.evaluation_sum.n} held-out samples)"
+    return (Known("D0", F - low, f"F(x0) = {F:.6g}{seen} minus the lower bound {low:g}"),)
+
+
+def deviation(P: Problem, sigma: float | None, x0: Any) -> tuple[Known, ...]:
+    """σ, σ² ≥ E‖∇h_i(x0) − ∇H(x0)‖²"""
+    if sigma is not None:
+        require_number("sigma", sigma, 0.0)
+        return (Known("sigma", float(sigma), "given"),)
+    f = P.evaluation_sum.facts().rows  # those of the sum itself, or what is held out of a stream
+    if P.f is None or f is None:
+        raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
+    x = first_state(P, x0).x
+    m = min(_SAMPLE, f.n)
+    squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))
+    value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
+    spread = error / (2 * value) if value else 0.0  # of σ, by the delta method
+    return (Known("sigma", value + 2 * spread, f"estimated at x0 from {m} components: {value:.4g} ± {spread:.2g}"),)
+
+
+def gradient_squares(f: LinearSum, x: Any, rows: Any) -> Any:
+    """‖∇f_i(x) − ∇f(x)‖² for the given rows, from slopes and row norms alone."""
+    batch = f.take(rows)
+    s = np.asarray(batch.all().slopes(x), np.float64).reshape(len(rows), -1)
+    mean = np.asarray(batch.all().grad(x), np.float64)
+    norms = np.asarray(batch.a.norms2(), np.float64)
+    cross = np.asarray(batch.a.dot(mean), np.float64).reshape(len(rows), -1)
+    squares = (s**2).sum(axis=1) * norms - 2 * (s * cross).sum(axis=1) + (mean**2).sum()
+    return np.maximum(squares, 0.0)
