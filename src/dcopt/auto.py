@@ -122,19 +122,28 @@ def rule_for(P: Problem, near: bool = False, after: str | None = None) -> Rule:
     return next(rule for rule in rules if rule.takes(P, near))
 
 
-def resolve(spec: str | Method | Estimator | Local, P: Problem) -> tuple[Method, Problem, tuple[str, ...]]:
-    """The recipe, the problem with the decomposition it is solved in, and what "auto" took and why."""
+class Resolved(NamedTuple):
+    """What was asked for; the recipe for it, the decomposition it solves the problem in, and why "auto" took it."""
+
+    asked: str | Method | Estimator | Local
+    method: Method
+    decomposition: str = "own"
+    notes: tuple[str, ...] = ()
+
+
+def resolve(spec: str | Method | Estimator | Local, P: Problem) -> Resolved:
+    """The recipe for a name, an estimator or settings; for "auto" that of the first rule which takes the problem."""
     if not (isinstance(spec, str) and spec == AUTO):
         if isinstance(spec, str):
             pick("method", spec, (*METHODS, AUTO), "an estimator")
-        return as_method(spec), P, ()
+        return Resolved(spec, as_method(spec))
     rule = rule_for(P)
     name = rule.method_for(P)
-    return METHODS[name], in_decomposition(P, rule.decomposition), (f"auto took {name}: {rule.why(P)}",)
+    return Resolved(spec, METHODS[name], rule.decomposition, (f"auto took {name}: {rule.why(P)}",))
 
 
-def in_decomposition(P: Problem, decomposition: Any) -> Problem:
-    """The same F in this decomposition"""
+def in_decomposition(P: Problem, decomposition: str) -> Problem:
+    """The same F, with the given G or with the Gram matrix of all features as G."""
     rows = P.sum.facts().rows
     if decomposition == "own" or rows is None:
         return P

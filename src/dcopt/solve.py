@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .auto import AUTO, resolve
+from .auto import AUTO, in_decomposition, resolve
 from .data import check
 from .draw import as_seed
 from .errors import BadInput, BadSettings, OutOfData, elsewhere, require, require_number
@@ -42,8 +42,8 @@ def iterate(
     require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
-    recipe, P, _ = resolve(method, P)
-    ready = recipe.ready(P)
+    choice = resolve(method, P)
+    ready = choice.method.ready(in_decomposition(P, choice.decomposition))
     state = first_state(P, x0) if state is None else state.thawed()
     return _frozen(ready.states(state, as_seed(seed), own_subsolver(subsolver, ready)))
 
@@ -183,7 +183,7 @@ def solve(
     goal.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
     are_observers(callbacks)
     seed = as_seed(seed)
-    run = PreparedRun(P, method, goal, seed, subsolver)
+    run = PreparedRun(P, resolve(method, P), goal, seed, subsolver)
     if search:
         run.must_search()
     state = first_state(P, x0)

@@ -50,7 +50,10 @@ def test_converged_is_true(penalty, measure):
 
 
 def test_the_trace_counts_from_the_beginning_of_the_fit():
-    """Of one way and of two, in an estimator and in the fit of the command line: passes end where they say."""
+    """Of one way and of two, in an estimator and in the fit of the command line: passes end where they say.
+
+    The first step needs the curvature at the start: its pass counts before the first line.
+    """
     from dcopt.fit.steps import Fit
     from dcopt.fit.task import Progress
 
@@ -62,9 +65,9 @@ def test_the_trace_counts_from_the_beginning_of_the_fit():
     done = fit.run(Progress(fit.start()))
     for model in one, two, fit.keep(done):
         passes, steps = model.trace_["passes"], model.trace_["t"]
-        assert passes[0] == 0 and steps[0] == 0 and passes == sorted(passes) and steps == sorted(steps)
+        assert passes[0] == 1 and steps[0] == 0 and passes == sorted(passes) and steps == sorted(steps)
         assert steps[-1] == model.n_iter_ and f" {passes[-1]:.4g} passes of" in str(model.certificate_)
-    assert two.trace_["passes"].count(0.0) == 1 and two.solver_.method == "pdcae"
+    assert two.trace_["t"].count(0) == 1 and two.solver_.method == "pdcae"
 
 
 def test_one_warning_with_all_numbers():
@@ -340,20 +343,29 @@ def test_every_solver_gives_the_answer(solver):
 
 
 def test_auto_says_why():
-    from dcopt.fit.solver_choice import choices
+    from dcopt.data.check import as_rows
+    from dcopt.fit.solver_choice import Choice, choices
+    from dcopt.fit.task import Task
     from dcopt.losses import Logistic, Softmax, Squared
 
-    small, wide = (choices("auto", 10_000, (d,), Logistic(), SCAD(lam=0.1)) for d in (50, 50_000))
-    assert [way.method for way in small] == ["dca-local", "pdcae"] and small[1].decomposition == "gram"
+    def ways(solver: str, n: int, shape: tuple[int, ...], loss: dcopt.losses.Loss, r: dcopt.Regularizer) -> list[Choice]:
+        entries = np.ones(n), (np.arange(n), np.arange(n) % shape[0])
+        labels = np.zeros(n, np.int64) if loss.labels == "class" else np.ones(n)
+        rows = as_rows(sp.csr_array(entries, shape=(n, shape[0])))
+        return choices(solver, Task(rows, labels, None, loss, shape[1:], intercept=False), r)
+
+    many, wide = (ways("auto", 10_000, (d,), Logistic(), SCAD(lam=0.1)) for d in (50, 50_000))
+    assert [way.method for way in many] == ["dca-nested", "pdcae"] and many[1].decomposition == "gram"
     assert [way.method for way in wide] == ["dca-local", "dca-page"]
-    for loss in Squared(), Softmax():
-        assert choices("auto", 10_000, (50,), loss, SCAD(lam=0.1))[0].method == "dca-local"
-    apart = choices("auto", 10_000, (4,), Logistic(), SCAD(lam=0.1, groups=[[0, 1], [2, 3]]))
+    assert ways("auto", 1_000, (50,), Logistic(), SCAD(lam=0.1))[0].method == "dca-local"
+    assert ways("auto", 10_000, (50,), Squared(), SCAD(lam=0.1))[0].method == "dca-local"
+    assert ways("auto", 10_000, (50, 3), Softmax(), SCAD(lam=0.1))[0].method == "dca-nested"
+    apart = ways("auto", 10_000, (4,), Logistic(), SCAD(lam=0.1, groups=[[0, 1], [2, 3]]))
     assert [way[:2] for way in apart] == [("gram", "pdcae"), ("scalar", "dca-page")]
     pairs = SCAD(lam=0.1, groups=np.arange(200).reshape(-1, 2).tolist())
-    assert [choices("auto", 100, (200, k), Softmax(), pairs)[0].decomposition for k in (10, 11)] == ["gram", "scalar"]
-    assert choices("dca", 100, (200, 11), Softmax(), pairs)[0].decomposition == "scalar"
-    assert all(way.reason for way in small + wide + apart)
+    assert [ways("auto", 100, (200, k), Softmax(), pairs)[0].decomposition for k in (10, 11)] == ["gram", "scalar"]
+    assert ways("dca", 100, (200, 11), Softmax(), pairs)[0].decomposition == "scalar"
+    assert all(way.reason for way in many + wide + apart)
     X, y = two_classes()
     assert "curvature" in dcopt.DCClassifier(lam=0.05).fit(X, y).solver_.reason
 

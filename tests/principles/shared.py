@@ -101,7 +101,7 @@ KINDS: dict[str, Kind] = {
 
 def is_local(method: str) -> bool:
     """Whether the method makes its own metric of the curvature of f."""
-    return method != AUTO and dcopt.METHODS[method].transform is dcopt.METHODS["dca-local"].transform
+    return method != AUTO and dcopt.METHODS[method].local is not None
 
 
 def refusal(method: str, kind: str) -> str | None:

@@ -88,15 +88,6 @@ def test_tolerances_are_no_part_of_it() -> None:
     assert fingerprint(P) == fingerprint(replace(P, inner_tol=1e-5))
 
 
-def test_files_from_before_a_G_had_a_name_are_told_by_its_bytes() -> None:
-    P = binary(loss="logistic", decomposition="gram")
-    by_bytes = fingerprint(replace(P, G=replace(P.G, made_of=None)))["G"]
-    assert "sha256:" in by_bytes
-    older = fingerprint(P) | {"G": by_bytes, "inner_tol": "1e-10"}
-    assert mismatch(older, P) == ()
-    assert "G" in mismatch(older, nudged(P, "Q"))[0]
-
-
 def test_numbers_may_differ_by_rounding() -> None:
     """A scale that was computed from the data has other last digits on another machine."""
     then = {"the loss": "Excess(of=Tukey(c=8.809875557458083))", "the shape of x": "(300,)"}

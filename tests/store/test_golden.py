@@ -1,4 +1,8 @@
-"""F9, H9: files of every release can be read for ever. They are written once: python test_golden.py VERSION."""
+"""F9, H9: the files of every release, written once by `python test_golden.py VERSION`.
+
+Models are read for ever. Checkpoints are continued by the releases of one format, or refused with the name of the
+version that continues them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ def test_h9_golden_models(file: Path) -> None:
 
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_f9_golden_checkpoints(name: str, tmp_path: Path) -> None:
-    files = sorted(GOLDEN.glob(f"{name}-*.safetensors"))
+    files = sorted(set(GOLDEN.glob(f"{name}-*.safetensors")) - set(GOLDEN.glob("*-0.1.0.safetensors")))
     assert files
     for file in files:
         assert dcopt.peek(file).header["state"]["t"] == 9
@@ -42,6 +46,15 @@ def test_f9_golden_checkpoints(name: str, tmp_path: Path) -> None:
         want = dcopt.solve(problem(), CHECKPOINTS[name], seed=4, steps=30)
         np.testing.assert_allclose(got.x, want.x, rtol=0, atol=1e-13)  # other machines may round exp differently
         assert got.spent == want.spent and len(got.trace) == len(want.trace)
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_f9_checkpoints_of_dcopt_0_1_say_which_version_continues_them(name: str, tmp_path: Path) -> None:
+    file = GOLDEN / f"{name}-0.1.0.safetensors"
+    shutil.copy(file, tmp_path / file.name)
+    with pytest.raises(dcopt.BadModel, match=r"format 1, not 2.* continue it with .*pip install 'dcopt<0\.2'"):
+        dcopt.resume(tmp_path / file.name, problem(), CHECKPOINTS[name], seed=4, steps=30)
+    assert (tmp_path / file.name).read_bytes() == file.read_bytes()
 
 
 def write(version: str) -> None:

@@ -139,12 +139,8 @@ class Driver:
         rule: Rule,
         observers: Sequence[Callable[[State], Any]] = (),
         save: Callable[[Driver], Any] | None = None,
-        ask: bool = True,
     ) -> End:
-        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps.
-
-        With ask=False the first step is made without asking the rule.
-        """
+        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps."""
         began = clock()
 
         def over() -> bool:
@@ -161,14 +157,15 @@ class Driver:
                     self.record()
                 if save is not None:
                     save(self)
-                status, ask = rule(self) if ask and self.ledger.end is None else None, True
+                status = rule(self) if self.ledger.end is None and not self.ledger.leap else None
                 if self.ledger.end is not None:
                     return self.ledger.end
                 if status is not None:
                     return End(status)
                 began, self.whole = clock(), False
                 end = self._step(states, began)
-                end = end or self._observed(observers)
+                asked = self._observed(observers) if self.whole else None
+                end = end or asked
                 if end is not None:
                     return end
                 if interrupts.asked:
@@ -198,6 +195,7 @@ class Driver:
             return End(Status.SUBPROBLEM, said)
         stuck = state.x is self.state.x and state.spent == self.state.spent and state.t > self.told.promise.sampled
         self.state, self.whole = state, True
+        self.ledger = replace(self.ledger, leap=False)
         output = self.told.output
         if output.startswith("uniform") and Draw(self.told.seed, state.t).keep() * state.t < 1.0:
             kept = (state.t, state.x) if output == "uniform" else (state.t - 1, state.prev)

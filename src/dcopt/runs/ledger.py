@@ -57,5 +57,6 @@ class Ledger:
     last_two: tuple[float, float] = (math.inf, math.inf)  # the measure at the last two checks
     searches: Searches = Searches()
     certified: Examined | None = None  # the critical point where the last search began
+    leap: bool = False  # The next step leaves a critical point for a lower one; it is made without asking the rule.
     notes: tuple[str, ...] = ()  # what "auto" took, and where it started
     end: End | None = None

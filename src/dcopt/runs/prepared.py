@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..auto import resolve
+from ..auto import AUTO, Resolved, in_decomposition
 from ..convex import equilibrated_diagonal
 from ..data.engine import clock
 from ..draw import Draw
@@ -40,12 +40,10 @@ _ONE = Multistart((2.0,))
 class PreparedRun:
     """A problem, a method that fits it and a goal."""
 
-    def __init__(self, P: Problem, method: Any, goal: Goal, seed: int, subsolver: str | Subsolver | None) -> None:
-        self.P, self.goal, self.seed = P, goal, seed
-        self.given = method
-        self.named, solved, self.notes = resolve(method, P)
-        self.ready: Ready = self.named.ready(solved)
-        self.notes += self.ready.notes
+    def __init__(self, P: Problem, choice: Resolved, goal: Goal, seed: int, subsolver: str | Subsolver | None) -> None:
+        self.P, self.goal, self.seed, self.choice = P, goal, seed, choice
+        self.ready: Ready = choice.method.ready(in_decomposition(P, choice.decomposition))
+        self.notes = choice.notes + self.ready.notes
         self.subsolver = own_subsolver(subsolver, self.ready)
 
     @property
@@ -82,7 +80,7 @@ class PreparedRun:
         assert self.local is not None
         if small and self.goal.roomy and self.local.samples == ALL:
             return Multistart()
-        return _ONE if self.given == "auto" else None
+        return _ONE if self.choice.asked == AUTO else None
 
     # ---- lower critical points
 
@@ -129,13 +127,15 @@ class PreparedRun:
             _compile(self.P, state.x)
             if keeper is not None and new:
                 keeper.begin(driver)
-            end = driver.go(self._states(state), rule, callbacks, keeper)
-            while self._goes_on(driver, end):
+            while True:
+                states = self._after_leap(driver.state) if driver.ledger.leap else self._states(driver.state)
+                end = driver.go(states, rule, callbacks, keeper)
+                if not self._goes_on(driver, end):
+                    break
                 first, times = driver.ledger.searches.first, driver.ledger.searches.times
                 here = driver.examine()
                 searches = Searches(here.F if times == 0 else first, here.F, times + 1)
-                driver.ledger = replace(driver.ledger, searches=searches, certified=here)
-                end = driver.go(self._after_leap(driver.state), rule, callbacks, keeper, ask=False)
+                driver.ledger = replace(driver.ledger, searches=searches, certified=here, leap=True)
             if keeper is not None:
                 keeper.end(driver)
             result = driver.result(end, self.ready.name, goal.tol, goal.loose_tol, goal.scale)
@@ -175,11 +175,12 @@ class PreparedRun:
     def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
         """What writes the checkpoints of this run."""
         require_number("every", every, 0.0)
-        by_name = isinstance(self.given, (str, Method))
-        method = self.named if by_name else self.given
+        choice = self.choice
+        method = choice.method if isinstance(choice.asked, (str, Method)) else choice.asked
         origin = Origin(
-            method, self.ready.text, self.subsolver, self.seed, self.goal.plain(), own_rule, fingerprint(self.P)
-        )
+            method, choice.decomposition, self.ready.text, self.subsolver, self.seed, self.goal.plain(), own_rule,
+            fingerprint(self.P),
+        )  # fmt: skip
         return Keeper(path, float(every), origin)
 
 

@@ -72,7 +72,7 @@ def resume(
     found, notes = load(path)
     origin = found.origin
     differs = mismatch(origin.fingerprint, P)
-    if method is not None and (given := resolve(method, P)[0]) is not origin.method and method != origin.method:
+    if method is not None and (given := resolve(method, P).method) is not origin.method and method != origin.method:
         then = as_method(origin.method)
         differs += (f"the method: {_name(origin.method, then)} then, {_name(method, given)} now",)
     if seed is not None and as_seed(seed) != origin.seed:
@@ -81,7 +81,6 @@ def resume(
         raise ResumeMismatch(found.path, differs)
     if origin.own_rule and stop is None:
         raise BadSettings("stop", None, "the rule that the run was given: a file cannot hold it")
-    # before there was a word for it, who searched leapt too
     goal = guarded(path, lambda: Goal(**origin.told))
     if not (passes is None and steps is None and seconds is None):
         goal = replace(goal, passes=passes, steps=steps, seconds=seconds)
@@ -91,7 +90,8 @@ def resume(
         goal = replace(goal, tol=new.tol, scale=new.scale)
     goal = replace(goal, loose_tol=goal.loose_tol if new.loose_tol is None else new.loose_tol)
     rule = goal.rule(P, stop)
-    run = PreparedRun(P, origin.method, goal, origin.seed, origin.subsolver)
+    choice = resolve(origin.method, P)._replace(decomposition=origin.decomposition)
+    run = PreparedRun(P, choice, goal, origin.seed, origin.subsolver)
     if run.ready.text != origin.estimator:
         raise ResumeMismatch(found.path, (f"the estimator: {origin.estimator} then, {run.ready.text} now",))
     state, ledger, records = guarded(path, lambda: _restored(found, run))

@@ -1,4 +1,4 @@
-"""A checkpoint: the State, what the Run knows beside it, how the run was made, and a fingerprint of its problem."""
+"""A checkpoint: the State, the Ledger, how the run was made, and a fingerprint of its problem."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Origin:
     """What stays the same over a run."""
 
     method: Any  # a registered Method, or a registered kind of estimator
+    decomposition: str  # in which it solves the problem: "own" or "gram"
     estimator: str  # what the method made of it for this problem
     subsolver: Any  # a registered one; None: the method's choice
     seed: int
@@ -70,6 +71,7 @@ def packed(
         "format": FORMAT,
         "origin": {
             kind: describe(kind, origin.method, arrays),
+            "decomposition": origin.decomposition,
             "made": origin.estimator,
             "subsolver": None if origin.subsolver is None else describe("subsolver", origin.subsolver, arrays),
             "seed": origin.seed,
@@ -99,6 +101,7 @@ def packed(
             "last_two": list(ledger.last_two),
             "searches": list(ledger.searches),
             "certified": look("certified", ledger.certified),
+            "leap": ledger.leap,
             "notes": list(ledger.notes),
             "end": None if ledger.end is None else [ledger.end.status.name, ledger.end.message],
         },

@@ -91,6 +91,7 @@ class Checkpoint:
             last_two=_two(said["last_two"]),
             searches=Searches(float(searches[0]), float(searches[1]), int(searches[2])),
             certified=look(said["certified"]),
+            leap=bool(said["leap"]),
             notes=tuple(map(str, said["notes"])),
             end=None if end is None else End(Status[end[0]], str(end[1])),
         )
@@ -159,7 +160,7 @@ def _unpacked(path: str, header: dict[str, Any], arrays: dict[str, Array]) -> Ch
     sub = said["subsolver"]
     told, prints = dict(said["told"]), {str(k): str(v) for k, v in said["fingerprint"].items()}
     origin = Origin(
-        rebuild(said[kind], kind, arrays), str(said["made"]),
+        rebuild(said[kind], kind, arrays), str(said["decomposition"]), str(said["made"]),
         None if sub is None else rebuild(sub, "subsolver", arrays),
         int(said["seed"]), told, bool(said["own_rule"]), prints,
     )  # fmt: skip
