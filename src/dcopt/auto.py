@@ -145,7 +145,7 @@ def resolve(spec: str | Method | Estimator | Local, P: Problem) -> Resolved:
 def in_decomposition(P: Problem, decomposition: str) -> Problem:
     """The same F, with the given G or with the Gram matrix of all features as G."""
     rows = P.sum.facts().rows
-    if decomposition == "own" or rows is None:
+    if pick("decomposition", decomposition, ("own", "gram")) == "own" or rows is None:
         return P
     G = majorizing_gram(rows)
     return replace(P, G=G, tunable=False, inner_tol=G.resolution)

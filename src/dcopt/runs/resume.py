@@ -112,6 +112,8 @@ def _restored(found: Checkpoint, run: PreparedRun) -> tuple[State, Ledger, Seque
     shape, ready = run.P.shape, run.ready
     fresh = None if not found.has_memory else _fresh(found, run)
     state, ledger = found.state(shape, fresh), found.ledger(shape)
+    if ledger.leap and not run.searches:
+        raise BadModel(found.path, "its next step is a search, which this run does not make")
     if isinstance(state.memory, Checked):
         state.memory.check()
     if state.t > 0 and ready.local is None:
