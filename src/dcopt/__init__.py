@@ -22,8 +22,10 @@ from .errors import (
     ResumeMismatch,
 )
 from .laws import LawBroken, check
-from .methods import METHODS, Method
-from .problem import Problem, erm
+from .method import Method
+from .methods import METHODS
+from .problem import Problem
+from .problems.erm import erm
 from .problems.stream import stream
 from .runs import stop
 from .runs.resume import resume

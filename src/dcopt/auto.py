@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from .convex import LocalCurvature, majorizing_gram
 from .errors import pick
 from .estimators import Estimator
 from .local import Local, Samples
-from .methods import METHODS, Method, as_method
+from .method import Method
+from .methods import METHODS, as_method
 from .problem import Problem
 from .subproblems.groups import spread_out
 from .subproblems.parts import separable

@@ -15,7 +15,7 @@ from .draw import as_seed
 from .errors import BadInput, BadSettings, OutOfData, elsewhere, require, require_number
 from .estimators import Estimator
 from .local import Local
-from .methods import Method, Planned, own_subsolver
+from .method import Method, Planned, own_subsolver
 from .problem import Problem
 from .runs.goal import Goal, Tolerance, default_tol
 from .runs.prepared import Observer, PreparedRun, are_observers, is_problem

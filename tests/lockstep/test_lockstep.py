@@ -18,7 +18,8 @@ from dcopt.estimators import ESTIMATORS, PAGE, SAG, SAGA, SARAH, SVRG, Estimator
 from dcopt.losses import LOSSES
 from dcopt.measures import criticality, gap
 from dcopt.methods import METHODS
-from dcopt.problem import Problem, erm
+from dcopt.problem import Problem
+from dcopt.problems.erm import erm
 from dcopt.regularizers import REGULARIZERS, Exponential, Profiled, Regularizer, reweighted
 from dcopt.solve import first_state, iterate
 from dcopt.state import State

@@ -12,7 +12,7 @@ from small import EXP, binary, matrix, signs
 import dcopt
 from dcopt.convex import least_squares
 from dcopt.data.check import as_rows
-from dcopt.store.fingerprint import _digest, differences, fingerprint, mismatch
+from dcopt.store.fingerprint import _digest, differences, fingerprint
 
 
 def test_it_is_repeatable_and_does_not_depend_on_use() -> None:

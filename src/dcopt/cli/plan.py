@@ -8,7 +8,7 @@ from typing import Any
 from ..datasets.parsed import scaled_rows
 from ..datasets.tables import Columns, read
 from ..errors import BadSettings, pick
-from ..problem import erm
+from ..problems.erm import erm
 from ..regularizers import REGULARIZERS, Regularizer
 from ..theory.plan import Plan, plan
 from .names import settings_of

@@ -11,7 +11,8 @@ import numpy as np
 from ..convex import Quadratic
 from ..datasets.named import BUNDLED
 from ..measures import criticality, gap, lagged_gap
-from ..problem import Problem, erm
+from ..problem import Problem
+from ..problems.erm import erm
 from ..regularizers import L1, Exponential
 from ..report.panels import Claim
 from ..solve import iterate

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..errors import pick
 from ..estimators import ESTIMATORS, SAGA
-from ..methods import METHODS, Method, as_method
+from ..method import Method
+from ..methods import METHODS, as_method
 
 # Do the batches of theory have to be so large? SAGA with PAGE's, for which no theorem is known.
 CONTROLS = {"mm-saga-sqrt": Method("mm-saga-sqrt", lambda n: SAGA(b=math.isqrt(n - 1) + 1), says="SAGA, b = ⌈√N⌉")}

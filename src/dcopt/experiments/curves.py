@@ -19,7 +19,8 @@ import numpy as np
 from ..errors import BadSettings, pick, require, require_count, require_number
 from ..losses import LOSSES
 from ..measures import MEASURES
-from ..problem import Problem, erm
+from ..problem import Problem
+from ..problems.erm import erm
 from ..problems.stream import stream
 from ..regularizers import REGULARIZERS, Regularizer
 from ..solve import iterate

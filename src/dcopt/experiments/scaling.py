@@ -17,7 +17,8 @@ import numpy as np
 
 from ..data.check import as_rows
 from ..errors import BadSettings, pick, require, require_count, require_number
-from ..problem import Problem, erm
+from ..problem import Problem
+from ..problems.erm import erm
 from ..regularizers import Exponential
 from ..solve import iterate
 from ..sums import LinearSum

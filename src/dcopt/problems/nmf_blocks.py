@@ -12,6 +12,7 @@ from ..errors import BadInput, require_count, require_number
 from ..problem import Problem
 from ..runs.driver import Driver, Told
 from ..runs.judge import Promise
+from ..runs.result import result
 from ..runs.stop import Rule, Seconds, Steps, Tol
 from ..solve import first_state
 from ..state import Result, State
@@ -72,7 +73,7 @@ def nmf_blocks(
     run = Driver(Told(P, "criticality", trace, "last", seed, promise), state)
     with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
         end = run.go(turns(P, state, sweeps), rule, callbacks)
-        return run.result(end, "nmf-blocks", tol, loose_tol)
+        return result(run, end, "nmf-blocks", tol, loose_tol)
 
 
 def turns(P: Problem, state: State, sweeps: int = 1) -> Iterator[State]:

@@ -1,4 +1,4 @@
-"""Drives an iterator of states: the clock, the trace, the checks, and the truth about how a run ended."""
+"""Drives an iterator of states: the clock, the trace, the checks, and why the run ended."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..data import engine
 from ..data.engine import clock
 from ..draw import Draw
 from ..errors import OutOfData
 from ..measures import MEASURES
-from ..measures.confidence import CONFIDENCE, sample_bound
+from ..measures.confidence import sample_bound
 from ..problem import Problem
-from ..state import Certificate, Result, Spent, State
+from ..state import State
 from ..status import Status
 from ..subproblems.base import finite
 from ..sums import Look
@@ -107,11 +106,11 @@ class Driver:
         """F and the measure at the point of the state, once."""
         here = self.ledger.here
         if here is None or here.t != self.t:
-            here = self._examined(self.t, self.state.x, self.memory())
+            here = self.examined(self.t, self.state.x, self.memory())
             self.ledger = replace(self.ledger, here=here)
         return here
 
-    def _examined(self, t: int, x: Array, seen: Look | None = None) -> Examined:
+    def examined(self, t: int, x: Array, seen: Look | None = None) -> Examined:
         began = clock()
         point = self.P.examine(np.asarray(x, np.float64), seen)
         value = MEASURES[self.told.measure](self.P, point)
@@ -128,8 +127,8 @@ class Driver:
         every = self.passes if every == "doubling" else every
         self.ledger = replace(self.ledger, next_trace=math.inf if every is None else self.passes + every)
         if not self.trace.records or self.trace.records[-1].t != self.t:
-            counts = spent.gradients, spent.paper, self.passes
-            self.trace.records.append(Record(self.t, self.seconds, *counts, look.F, look.measure, nonzeros(look.x)))
+            counts, nnz = (spent.gradients, spent.paper, self.passes), int(np.count_nonzero(look.x))
+            self.trace.records.append(Record(self.t, self.seconds, *counts, look.F, look.measure, nnz))
 
     # ---- the drive
 
@@ -210,49 +209,3 @@ class Driver:
             except Exception as error:
                 return End(Status.INTERRUPTED, f"an observer raised {error!r}", error)
         return None
-
-    # ---- the end
-
-    def result(
-        self, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None
-    ) -> Result:
-        """The certificate of the returned x, computed afresh, and a status that is true of it."""
-        self.record()
-        look = self._examined(self.t, self.state.x) if self.memory() is not None else self.examine()
-        if end.status is not Status.CONVERGED:
-            look = self._returned(end, look, tol)
-        broken = self.ledger.end  # found when the last points were examined
-        if broken is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
-            end = broken
-        if end.status is Status.CONVERGED or tol is None:
-            tol = self.tol_met  # A rule of the caller's may have asked for more.
-        known, stream = self.P.sum.evaluation.n or 0, self.P.n is None
-        self.ledger = replace(self.ledger, checks=self.ledger.checks + known)
-        status, message = judge.verdict(end, look.bound.bound, tol, loose_tol, stream)
-        certificate = Certificate(
-            self.told.measure, look.measure, tol, str(known) if stream else "full", look.t, look.F, nonzeros(look.x),
-            scale=scale, kind=self.P.r.certifies,
-        )  # fmt: skip
-        if stream:
-            bound, spread = look.bound
-            certificate = replace(certificate, bound=bound, confidence=CONFIDENCE, spread=spread)
-        spent = Spent(self.state.spent.gradients, self.state.spent.paper, self.ledger.checks)
-        return Result(
-            np.array(look.x), status, certificate, self.trace, spent, self.told.seed, method, self.t, self.seconds,
-            message, self.state, end.error, (*self.P.sum.notes(), *engine.notes()),
-        )  # fmt: skip
-
-    def _returned(self, end: End, last: Examined, tol: float | None) -> Examined:
-        """The point that is handed back by a run that did not converge at its last one."""
-        ledger, broken = self.ledger, self.ledger.end
-        diverged = Status.DIVERGED in (end.status, None if broken is None else broken.status)
-        certified = ledger.certified  # A search goes on from critical points, and may end between two of them.
-        if certified is not None and not (tol is not None and last.bound.bound <= tol):
-            return self._examined(certified.t, certified.x)
-        if (self.told.output == "best" or diverged) and ledger.best is not None:
-            return ledger.best
-        return self._examined(*ledger.kept) if self.told.output.startswith("uniform") else last
-
-
-def nonzeros(x: Array) -> int:
-    return int(np.count_nonzero(x))

@@ -16,7 +16,7 @@ from ..data.engine import clock
 from ..draw import Draw
 from ..errors import BadInput, BadSettings, a_kind, require_number
 from ..local import ALL, Escape, Local, Multistart, local_dca
-from ..methods import Method, Ready, own_subsolver
+from ..method import Method, Ready, own_subsolver
 from ..problem import Problem
 from ..state import Result, State
 from ..status import Status
@@ -29,6 +29,7 @@ from .driver import Driver, Told
 from .goal import Goal
 from .judge import Promise
 from .ledger import End, Ledger, Searches
+from .result import result
 from .stop import Rule
 from .trace import Record
 
@@ -138,10 +139,10 @@ class PreparedRun:
                 driver.ledger = replace(driver.ledger, searches=searches, certified=here, leap=True)
             if keeper is not None:
                 keeper.end(driver)
-            result = driver.result(end, self.ready.name, goal.tol, goal.loose_tol, goal.scale)
+            found = result(driver, end, self.ready.name, goal.tol, goal.loose_tol, goal.scale)
             searched = (_searched(driver),) if self.searches else ()
             more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
-            return replace(result, notes=(*result.notes, *more)) if more else result
+            return replace(found, notes=(*found.notes, *more)) if more else found
 
     def _goes_on(self, driver: Driver, end: End) -> bool:
         """Whether to leave this critical point: F is lower than where the last search began, and budgets allow it."""

@@ -14,7 +14,8 @@ from ..errors import BadModel, BadSettings, ResumeMismatch
 from ..estimators import Estimator
 from ..estimators.base import Checked
 from ..local import Local
-from ..methods import Method, Planned, as_method
+from ..method import Method, Planned
+from ..methods import as_method
 from ..problem import Problem
 from ..state import Result, State
 from ..store.fingerprint import SAME, mismatch

@@ -1,0 +1,57 @@
+"""The result of a run: the point it returns, certified afresh from all the data, and a status that is true of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..data import engine
+from ..measures.confidence import CONFIDENCE
+from ..state import Certificate, Result, Spent
+from ..status import Status
+from . import judge
+from .driver import Driver
+from .ledger import End, Examined
+
+
+def result(
+    run: Driver, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None
+) -> Result:
+    """The result of a run that has come to this end."""
+    run.record()
+    look = run.examined(run.t, run.state.x) if run.memory() is not None else run.examine()
+    if end.status is not Status.CONVERGED:
+        look = _returned(run, end, look, tol)
+    broken = run.ledger.end  # found when the last points were examined
+    if broken is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
+        end = broken
+    if end.status is Status.CONVERGED or tol is None:
+        tol = run.tol_met  # A rule of the caller's may have asked for more.
+    known, stream = run.P.sum.evaluation.n or 0, run.P.n is None
+    run.ledger = replace(run.ledger, checks=run.ledger.checks + known)
+    status, message = judge.verdict(end, look.bound.bound, tol, loose_tol, stream)
+    certificate = Certificate(
+        run.told.measure, look.measure, tol, str(known) if stream else "full", look.t, look.F,
+        int(np.count_nonzero(look.x)), scale=scale, kind=run.P.r.certifies,
+    )  # fmt: skip
+    if stream:
+        bound, spread = look.bound
+        certificate = replace(certificate, bound=bound, confidence=CONFIDENCE, spread=spread)
+    spent = Spent(run.state.spent.gradients, run.state.spent.paper, run.ledger.checks)
+    return Result(
+        np.array(look.x), status, certificate, run.trace, spent, run.told.seed, method, run.t, run.seconds,
+        message, run.state, end.error, (*run.P.sum.notes(), *engine.notes()),
+    )  # fmt: skip
+
+
+def _returned(run: Driver, end: End, last: Examined, tol: float | None) -> Examined:
+    """The point that is returned by a run that did not converge at its last one."""
+    ledger, broken = run.ledger, run.ledger.end
+    diverged = Status.DIVERGED in (end.status, None if broken is None else broken.status)
+    certified = ledger.certified  # A search goes on from critical points, and may end between two of them.
+    if certified is not None and not (tol is not None and last.bound.bound <= tol):
+        return run.examined(certified.t, certified.x)
+    if (run.told.output == "best" or diverged) and ledger.best is not None:
+        return ledger.best
+    return run.examined(*ledger.kept) if run.told.output.startswith("uniform") else last
