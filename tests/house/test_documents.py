@@ -12,6 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import dcopt
+from dcopt.auto import RULES
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,8 +21,10 @@ def blocks(name: str, kind: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.S)
 
 
-def test_the_readme_example_prints_what_it_says() -> None:
-    code, said = blocks("README.md", "python")[0], blocks("README.md", "text")[0]
+@pytest.mark.parametrize("name", ["README.md", "docs/decompositions.md"])
+def test_a_page_prints_what_it_says(name: str) -> None:
+    """All its Python blocks, one after the other; the text blocks are what they print."""
+    code, said = "".join(blocks(name, "python")), "".join(blocks(name, "text"))
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == said.split()
 
@@ -69,8 +72,9 @@ def test_the_messy_table_that_is_shown_is_read_as_shown(tmp_path: Path) -> None:
     assert new.split()[1] in (text := (ROOT / "docs/fit.md").read_text(encoding="utf-8")) and new.split()[2] in text
 
 
-def test_the_readme_lists_every_method() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_on_decompositions_lists_every_method_and_rule() -> None:
+    text = (ROOT / "docs/decompositions.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| ([a-z ]+) \| .* \| .* \|$", text, re.M)) >= {rule.name for rule in RULES}
     assert set(re.findall(r"^\| `([a-z-]+)` \|", text, re.M)) >= set(dcopt.METHODS)
 
 
@@ -83,3 +87,25 @@ def test_the_components_of_contributing_keep_the_laws(name: str, tmp_path: Path,
     module = __import__(f"example_{name.lower()}")
     component = {"LogCosh": {}, "Arctan": {"lam": 0.3, "theta": 0.5}, "Storm": {"a": 0.3, "b": 2}}[name]
     assert len(dcopt.check(getattr(module, name)(**component))) >= 5
+
+
+PAGES = sorted(["README.md", "CONTRIBUTING.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))])
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of the headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    heads = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_between_pages_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), link
+        assert not anchor or anchor in _anchors(there), link
