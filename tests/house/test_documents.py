@@ -6,13 +6,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 
 import dcopt
 from dcopt.auto import RULES
+from dcopt.convex import ScaledIdentity
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,15 +81,36 @@ def test_the_page_on_decompositions_lists_every_method_and_rule() -> None:
     assert set(re.findall(r"^\| `([a-z-]+)` \|", text, re.M)) >= set(dcopt.METHODS)
 
 
-@pytest.mark.parametrize("name", ["LogCosh", "Arctan", "Storm"])
+@pytest.mark.parametrize("name", ["LogCosh", "Arctan", "Storm", "FactoredRows", "Centre"])
 def test_the_components_of_contributing_keep_the_laws(name: str, tmp_path: Path, monkeypatch) -> None:
-    """The worked examples, as files of their own, under the laws of their kind."""
-    code = next(block for block in blocks("CONTRIBUTING.md", "python") if f"class {name}" in block)
+    """The worked examples, as files of their own, under the laws of their kind; a sum under those of a problem."""
+    code = next(block for block in blocks("CONTRIBUTING.md", "python") if re.search(rf"class {name}\b", block))
     (tmp_path / f"example_{name.lower()}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     module = __import__(f"example_{name.lower()}")
-    component = {"LogCosh": {}, "Arctan": {"lam": 0.3, "theta": 0.5}, "Storm": {"a": 0.3, "b": 2}}[name]
-    assert len(dcopt.check(getattr(module, name)(**component))) >= 5
+    draw = np.random.default_rng(0)
+    settings: dict[str, dict[str, Any]] = {
+        "Arctan": {"lam": 0.3, "theta": 0.5},
+        "Storm": {"a": 0.3, "b": 2},
+        "FactoredRows": {"U": draw.normal(size=(40, 3)), "V": draw.normal(size=(10, 3))},
+        "Centre": {"points": draw.normal(size=(60, 2))},
+    }
+    component = getattr(module, name)(**settings.get(name, {}))
+    if name == "Centre":
+        component = dcopt.Problem(ScaledIdentity(1.0), f=component, r=dcopt.regularizers.Ball(10.0))
+        assert dcopt.solve(component, "dca-page", x0=np.ones(2), seed=0).status is dcopt.Status.CONVERGED
+    assert len(dcopt.check(component)) >= 5
+
+
+def test_the_loss_of_contributing_is_compiled_to_the_same_numbers(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "example_logcosh_csr.py").write_text(
+        next(block for block in blocks("CONTRIBUTING.md", "python") if "class LogCosh(" in block), encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    loss = __import__("example_logcosh_csr").LogCosh()
+    X, y, x = np.eye(6)[:, :4] + 0.5, np.arange(6.0), np.linspace(-1.0, 2.0, 4)
+    (f, g), (F, G) = (dcopt.erm(a, y, loss).f.all().value_grad(x) for a in (X, csr_array(X)))
+    np.testing.assert_allclose([f, *g], [F, *G], rtol=1e-12)
 
 
 PAGES = sorted(["README.md", "CONTRIBUTING.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))])
