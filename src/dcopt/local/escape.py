@@ -19,9 +19,6 @@ from .penalty import PenaltyOnWorkingSet
 from .policy import Accuracy, Descent, Escape
 from .program import Program
 
-_TURNS, _CLOSE = 10, 1e-3  # linearisations of r2 at most, and the relative change of v that ends them
-_SOLVES = 3  # of the equation for a new entry
-_TRIED = 4  # neighbours, where other entries change their signs and nothing is sure
 _SINGULAR = 1e-6  # share of the diagonal: what is left of a column that the others span
 
 
@@ -29,18 +26,13 @@ def leaps(
     program: Program, B: DenseModel, how: Escape, accuracy: Accuracy, descent: Descent
 ) -> Iterator[Candidate]:
     """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
-    here, m = program.here, PenalisedModel(B, program.r.mine(program.here.look.grad), program.r)
-    if not here.x.any() and np.trace(B.Q) <= how.steep * here.C.bound * len(B.Q):
-        return  # f is flat at 0: its model says nothing of points that are far.
-    tol = accuracy.of(here.near) * here.near * here.size * (accuracy.search if here.sees_all else 1.0)
-    least = how.least * abs(here.F)
+    here, m = program.here, PenalisedModel(B, program.r.mine(program.here.look.grad), program.r, how)
+    tol, least = accuracy.of(here.near) * here.near * here.size, how.least * abs(here.F)
     v = m.critical(m.x, tol)
-    way = m.lower(v, tol, least, how.moves)
+    way = m.lower(v, tol, least)
     k = len(way)
-    long = how.long * max(np.linalg.norm(m.x), np.linalg.norm(v)) or np.inf
     while k:
-        if np.linalg.norm(way[k - 1]) <= long:
-            yield Candidate(way[k - 1] - m.x, least)
+        yield Candidate(way[k - 1] - m.x, least)
         k //= how.rung
     if not how.only:
         yield Candidate(v - m.x, 0.5 * descent.sigma * B.quad(v - m.x))
@@ -57,6 +49,7 @@ class PenalisedModel:
     B: DenseModel
     grad: NDArray[np.float64]  # ∇f(x), on the entries that move
     r: PenaltyOnWorkingSet
+    how: Escape
 
     @cached_property
     def x(self) -> NDArray[np.float64]:
@@ -68,9 +61,9 @@ class PenalisedModel:
 
     def critical(self, v: NDArray[Any], tol: float) -> NDArray[np.float64]:
         """DCA on m from v: the convex program in B, again and again"""
-        for _ in range(_TURNS):
+        for _ in range(self.how.turns):
             new = self.B.minimize(v, self._linear(v), self.r.p, tol)
-            close = np.linalg.norm(new - v) <= _CLOSE * np.linalg.norm(new - self.x)
+            close = np.linalg.norm(new - v) <= self.how.close * np.linalg.norm(new - self.x)
             v = new
             if close:
                 break
@@ -81,7 +74,7 @@ class PenalisedModel:
         slope = self.slope(v)
         return self.r.steepest(v, lambda: -slope) - slope
 
-    def lower(self, v: NDArray[Any], tol: float, least: float, moves: int) -> list[NDArray[np.float64]]:
+    def lower(self, v: NDArray[Any], tol: float, least: float) -> list[NDArray[np.float64]]:
         """Critical points of m, each lower than the one before, at neighbours that promise to be so by `least`.
 
         None where B has not a row for every entry, or r is no sum over entries.
@@ -91,7 +84,7 @@ class PenalisedModel:
             return way
         with one_thread(v.size), suppress(np.linalg.LinAlgError):  # B is as good as singular: the way ends there
             swept = Swept(self.B.Q, np.flatnonzero(v))
-            while len(way) < min(v.size, moves):
+            while len(way) < v.size:
                 new = self._next(v, swept, tol, least)
                 if new is None:
                     break
@@ -100,17 +93,14 @@ class PenalisedModel:
         return way
 
     def _next(self, v: NDArray[Any], swept: Swept, tol: float, least: float) -> NDArray[np.float64] | None:
-        """The critical point at the best neighbour, if it is lower; else at the next one."""
+        """The critical point at the best neighbour, if it is lower."""
         swept.to(np.flatnonzero(v))
         change, new = self._changes(v, swept)
-        m = self.value(v)
-        for j in np.argsort(change, kind="stable")[:_TRIED]:
-            if not change[j] < -least:
-                break
-            there = self.critical(self._moved(v, swept, int(j), new), tol)
-            if self.value(there) < m:
-                return there
-        return None
+        j = int(np.argmin(change))
+        if not change[j] < -least:
+            return None
+        there = self.critical(self._moved(v, swept, j, new), tol)
+        return there if self.value(there) < self.value(v) else None
 
     def value(self, v: NDArray[Any]) -> float:
         """m(v)"""
@@ -129,9 +119,8 @@ class PenalisedModel:
         far = ~there & (h > _SINGULAR * np.diagonal(self.B.Q))
         new = np.zeros_like(flat)
         new[far] = -g[far] / h[far]
-        for _ in range(_SOLVES):
-            slope = c - np.abs(self.r.slope(new.reshape(v.shape)).ravel())
-            new[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - slope[far], 0.0) / h[far]
+        slope = c - np.abs(self.r.slope(new.reshape(v.shape)).ravel())
+        new[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - slope[far], 0.0) / h[far]
         come = g * new + 0.5 * h * new**2 + self._each(new.reshape(v.shape))
         slope = c - np.abs(self.r.slope(v).ravel())
         leave = 0.5 * flat**2 / -h + slope * np.abs(flat) - self._each(v)

@@ -76,13 +76,6 @@ class Place:
         return self.C.constant and self.P.r.L2 == 0.0
 
     @property
-    def leads_far(self) -> bool:
-        """Whether the program is the problem itself, or DCA's step in a Gram matrix of all rows: it decides where a run
-        ends, and is solved as the rows see it
-        """
-        return self.is_quadratic or (self.C.constant and self.C.rough)
-
-    @property
     def support(self) -> NDArray[np.bool_]:
         """The rows of x that are not 0"""
         x = self.x

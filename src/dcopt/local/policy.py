@@ -26,12 +26,9 @@ class Accuracy:
     """How well the convex program of a step is solved."""
 
     share: float = 0.05  # of the distance at x
-    constant: float = 1e-3  # times as well, where the curvature is constant and a step may lead to the end
-    search: float = 0.01  # times as well, before neighbours of the solution are judged
 
     def __post_init__(self) -> None:
-        for name in ("share", "constant", "search"):
-            require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
+        require_number("share", self.share, 0.0, 1.0, open_low=True)
 
     def of(self, near: float) -> float:
         """The share at a relative distance"""
@@ -43,16 +40,13 @@ class Ridge:
     """μ, as a share of the diagonal of Q, times the relative distance: Newton's method near the end."""
 
     share: float = 1e-4
-    exact: float = 1e-6  # times that, where Q is the curvature of f everywhere
-    rough: float = 1e-2  # times that at least, where Q is made of some rows
 
     def __post_init__(self) -> None:
-        for name in ("share", "exact", "rough"):
-            require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
+        require_number("share", self.share, 0.0, 1.0, open_low=True)
 
-    def of(self, near: float, exact: bool, rough: bool) -> float:
-        """μ at a relative distance, by what is known of Q"""
-        return self.share * (self.exact if exact else max(near, self.rough) if rough else near)
+    def of(self, near: float) -> float:
+        """μ at a relative distance"""
+        return self.share * near
 
 
 @dataclass(frozen=True)
@@ -60,15 +54,12 @@ class WorkingSet:
     """How many rows of x may leave 0 in one step; those that are not 0 always take part."""
 
     most: int | None = None  # None: the numbers below
-    narrow: int = 64  # columns of which none is left out, where one Gram matrix serves all steps
-    sparse: int = 500  # new columns of sparse data, or
-    share: float = 0.125  # this share of all of them if that is more
-    dense: int = 128  # new columns of dense data, or 4√d if that is more
+    sparse: int = 8192  # new columns of sparse data
+    dense: float = 4.0  # new columns of dense data, times √d: their Gram matrix costs no more than 16 passes
 
     def __post_init__(self) -> None:
-        for name in ("narrow", "sparse", "dense"):
-            require_count(name, getattr(self, name))
-        require_number("share", self.share, 0.0, 1.0)
+        require_count("sparse", self.sparse)
+        require_number("dense", self.dense, 0.0, open_low=True)
         if self.most is not None:
             require_count("most", self.most)
 
@@ -82,16 +73,15 @@ class Escape:
     least: float = 1e-5  # of F, by which a point has to be lower
     width: int = 600  # entries of x that are searched at most
     rows: float = 0.4  # share of all rows that a sample must have: what a smaller one says of neighbours is chance
-    steep: float = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a leap would go far
     rung: int = 4  # factor by which a leap that failed is made shorter
-    long: float = 10.0  # times as long as x and the critical point beside it: the model says nothing of such a point
-    moves: int = 100  # single moves on one model
+    turns: int = 10  # linearisations of r2 on one model at most,
+    close: float = 1e-3  # and the relative change of v that ends them
     only: bool = False  # nothing else is tried, wherever x is
 
     def __post_init__(self) -> None:
-        for name in ("near", "far", "least", "rows", "steep"):
+        for name in ("near", "far", "least", "rows", "close"):
             require_number(name, getattr(self, name), 0.0, 1.0)
-        for name in ("width", "moves"):
+        for name in ("width", "rung", "turns"):
             require_count(name, getattr(self, name))
 
     def looks_around(self, near: float, seen: int | None, n: int | None) -> bool:

@@ -21,13 +21,11 @@ class Samples:
     shares: tuple[float, ...] = (1 / 16, 1 / 4, 1 / 2)
     steps: tuple[int, ...] = (3, 2, 2)
     rows: float = 2.0
-    least: int = 64  # rows of a sample
 
     def share(self, t: int, f: Sum) -> float:
         """s_t"""
-        least = max(self.least, self.rows * math.prod(f.shape))
         for share, steps in zip(self.shares, self.steps, strict=True):
-            if share * (f.n or 0) < least:
+            if share * (f.n or 0) < self.rows * math.prod(f.shape):
                 continue
             if t < steps:
                 return share

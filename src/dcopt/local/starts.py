@@ -17,11 +17,8 @@ from ..state import State
 from ..sums import Look
 from ..xp import Array
 from . import costs
-from .policy import Escape
 from .settings import Local
 from .step import local_dca, one_pass
-
-_ROWS = 2  # rows for each unknown, without which a fit of f alone means nothing
 
 
 class Started(NamedTuple):
@@ -47,7 +44,7 @@ class Multistart:
         """The lowest start, or the given state, which is 0, where there is none."""
         assert P.f is not None  # `Local.check` has asked.
         f = how.samples.sum(P.f, Draw(seed, 0))
-        if P.r.L2 == 0.0 or _ROWS * math.prod(f.shape) > min(f.n or 0, _ROWS * costs.BLOCK_ROWS):
+        if P.r.L2 == 0.0 or math.prod(f.shape) > costs.BLOCK_ROWS:
             return Started(state)
         every, zero = np.arange(f.shape[0]), f.look(np.zeros(f.shape, f.dtype))
         C = f.curvature(zero)
@@ -55,7 +52,7 @@ class Multistart:
             return Started(state)
         spent, found = state.spent.plus(one_pass(f)), []
         Q, q = C.at_zero(every)
-        for ridge in self.ridges if q > Escape().steep * C.bound else ():
+        for ridge in self.ridges if q > 0.0 else ():
             x = _step(Q + ridge * q * np.eye(len(Q)), zero)
             if x is None:
                 continue

@@ -16,17 +16,16 @@ from .policy import WorkingSet
 def working_set(C: Curvature, how: WorkingSet, there: NDArray[np.bool_], off: NDArray[np.float64]) -> NDArray[np.int64]:
     """The support of x, `there`, and the rows that violate dist(u_j, ∂r1(0)) = 0, the worst ones first.
 
-    Where there are many, their Gram matrix must not cost much more than a pass: m² ≈ 16 d where every entry is stored.
+    Where there are many, their Gram matrix must not cost much more than some passes: m² ≤ 16 d where every entry is
+    stored.
     """
     d, there = len(off), there.copy()
-    if C.constant and C.exact_gram and d <= how.narrow:
-        return np.arange(d)
     new = np.flatnonzero((off > 0.0) & ~there)
     most = how.most
     if most is None and C.dense:
-        most = max(how.dense, 4 * math.isqrt(d), d // 2 if C.constant and C.exact_gram else 0)
+        most = math.ceil(how.dense * math.sqrt(d))
     elif most is None:
-        most = max(how.sparse, int(how.share * d))
+        most = how.sparse
     room = max(most, int(there.sum()))
     if len(new) > room:
         size = off[new]
