@@ -70,7 +70,6 @@ def test_of_three_classes_too(tmp_path: Path, here: Here) -> None:
 def test_the_path_of_several_classes_keeps_the_signs_of_the_table(tmp_path: Path) -> None:
     """Each line is that of one class, the one that the table's effect is on."""
     from dcopt.cli.fit_setup import bench_of
-
     from dcopt.cli.journal import Asked, Journal
     from dcopt.cli.lam import choose
     from dcopt.cli.terminal import Terminal
