@@ -13,7 +13,7 @@ from ..methods import METHODS
 from ..sums.constants import Smoothness
 from . import formulas
 from .formulas import Rate, Scene
-from .plan import Plan
+from .record import Plan
 
 ORDERS = {  # Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
     "dca": "N ε⁻²",

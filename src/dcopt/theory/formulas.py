@@ -47,9 +47,7 @@ class Scene(NamedTuple):
 
     def shifted(self, eta: float) -> Scene:
         """η/2 ‖x‖² added to G and H: ρ grows by 2η, the variance constant L_v stays (the printed L would not)."""
-        return self._replace(
-            rho_phi=self.rho_phi + eta, rho_H=self.rho_H + eta, L_H=self.L_H + eta, L=self.L + eta
-        )
+        return self._replace(rho_phi=self.rho_phi + eta, rho_H=self.rho_H + eta, L_H=self.L_H + eta, L=self.L + eta)
 
 
 # ---- estimators (each: a, Θ, cost)
@@ -58,9 +56,7 @@ class Scene(NamedTuple):
 def page(c: Scene, p: float, b_small: int, b: float) -> Rate:
     """s² = (1−p)/(p b'), Θ = s L_v, a = ρ/2 − Θ."""
     theta = spread(p, b_small) * c.L_v
-    return Rate(
-        c.rho / 2 - theta, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b
-    )
+    return Rate(c.rho / 2 - theta, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b)
 
 
 def full(c: Scene) -> Rate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from .plan import Plan
+from .record import Plan
 
 _THEOREM = {
     ("finite-sum", "criticality"): "A (finite sum, critical distance)",
