@@ -42,7 +42,7 @@ def program(
     terminal = context.obj
     terminal.quiet, terminal.json, terminal.debug = quiet, json, debug
     if version:
-        from .. import __version__
+        from ..version import __version__
 
         terminal.result({"version": __version__}, f"dcopt {__version__}")
         raise typer.Exit
