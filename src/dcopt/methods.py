@@ -24,7 +24,7 @@ from .subproblems.boosted import Boosted
 from .subproblems.staged import StagedSPG, StagedSVRG
 from .sums import KnownSquare
 from .sums.constants import importance_kappa
-from .theory.formulas import Scene, shift_for
+from .theory.formulas import ProblemConstants, shift_for
 
 
 @runtime_checkable
@@ -169,7 +169,7 @@ def _weighs(P: Problem) -> bool:
 def _needed_shift(P: Problem, s: float) -> float:
     """The smallest η for which an estimator of spread s keeps the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
     c = P.constants
-    scene = Scene(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
+    scene = ProblemConstants(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
     return shift_for(scene, s * scene.L_v)
 
 

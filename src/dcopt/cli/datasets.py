@@ -20,7 +20,7 @@ _BUNDLED = {  # task, rows, features, classes, credit: these files do not change
 }
 
 
-class Known(NamedTuple):
+class Listed(NamedTuple):
     """One data set; `bytes` is the size of its text, `classes` 0 for regression, `where` None if it cannot be had."""
 
     name: str
@@ -49,16 +49,16 @@ def run(terminal: Terminal, name: str | None, fetch: bool) -> None:
     terminal.result(one, terminal.table(("", ""), [*rows, ("source", one.source or "–")], head=False))
 
 
-def look(name: str) -> Known:
+def look(name: str) -> Listed:
     entry = CATALOGUE.get(name)
     if entry is None:
         task, rows, features, classes, credit = _BUNDLED[name]
-        return Known(name, task, rows, features, classes, None, where(name), credit, None)
+        return Listed(name, task, rows, features, classes, None, where(name), credit, None)
     shape = entry.rows, entry.features, entry.classes
-    return Known(name, entry.kind, *shape, entry.bytes, where(name), entry.credit, address(entry))
+    return Listed(name, entry.kind, *shape, entry.bytes, where(name), entry.credit, address(entry))
 
 
-def bring(terminal: Terminal, one: Known) -> None:
+def bring(terminal: Terminal, one: Listed) -> None:
     """Download what is not here yet; a set in the cache is one that was checked."""
     if one.where not in ("download", None):
         terminal.note(f"{one.name} is here already: {one.where}")
@@ -79,7 +79,7 @@ def listing(terminal: Terminal) -> None:
     terminal.result({"datasets": everything}, table)
 
 
-def row(one: Known) -> tuple[str, ...]:
+def row(one: Listed) -> tuple[str, ...]:
     counts = str(one.rows), str(one.features), str(one.classes or "–")
     return (one.name, *counts, size(one.bytes), PLACES.get(one.where, str(one.where)), one.licence)
 

@@ -17,7 +17,7 @@ from .quadratic import Quadratic, gram
 MOST_BYTES = 2 * 1024**3
 _RIDGE = 1e-8  # in units of Q's diagonal: far above rounding, far below what slows a step
 _BLOCK = 4096  # rows at once
-_SMALL = 256  # up to so many features the spectrum costs nothing
+_FEATURES_WITH_SPECTRUM = 256  # up to so many features the spectrum costs nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,11 +32,11 @@ class Gram(Majorizer, Quadratic):
 
     @property
     def rho(self) -> float:
-        return max(self.least, super().rho) if len(self.Q) <= _SMALL else self.least
+        return max(self.least, super().rho) if len(self.Q) <= _FEATURES_WITH_SPECTRUM else self.least
 
     @property
     def L(self) -> float:
-        return super().L if len(self.Q) <= _SMALL else float(np.abs(self.Q).sum(axis=1).max())
+        return super().L if len(self.Q) <= _FEATURES_WITH_SPECTRUM else float(np.abs(self.Q).sum(axis=1).max())
 
     @property
     def resolution(self) -> float:

@@ -66,17 +66,17 @@ class Quadratic(Part):
         return Spectrum(*np.linalg.eigh(self.Q))
 
     @cached_property
-    def _doubt(self) -> float:
+    def _eigenvalue_error(self) -> float:
         e = self.spectrum.e
         return float(8 * len(e) * np.finfo(np.float64).eps * max(e[-1], 0.0))  # of a computed eigenvalue
 
     @property
     def rho(self) -> float:
-        return max(0.0, float(self.spectrum.e[0]) - self._doubt)
+        return max(0.0, float(self.spectrum.e[0]) - self._eigenvalue_error)
 
     @property
     def L(self) -> float:
-        return max(0.0, float(self.spectrum.e[-1])) + self._doubt
+        return max(0.0, float(self.spectrum.e[-1])) + self._eigenvalue_error
 
     @property
     def shape(self) -> tuple[int, ...]:

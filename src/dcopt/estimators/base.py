@@ -21,15 +21,15 @@ class Estimate(NamedTuple):
 
 
 class Estimator(Protocol):
-    """A gradient estimator. `sum` may be a finite sum or, where the estimator allows it, a stream."""
+    """A gradient estimator. `f` may be a finite sum or, where the estimator allows it, a stream."""
 
     def check(self, n: int | None) -> None:
         """Refuse settings that do not fit n components (None: a stream)."""
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
         """The estimate at the first point, or afresh."""
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+    def step(self, f: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
         """The estimate at x, after one at prev."""
 
 

@@ -42,20 +42,20 @@ class Fresh:
         """b_t"""
         return math.ceil(self.b * math.pow(t + 1, self.growth))
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
         b = self.size(draw.t)
-        if sum.n is None and b > _CHUNK:
-            return self._in_chunks(sum, x, draw, b)
-        batch = sum.all() if sum.n is not None and b >= sum.n else sum.sample(b, draw, self.sampling)
+        if f.n is None and b > _CHUNK:
+            return self._in_chunks(f, x, draw, b)
+        batch = f.all() if f.n is not None and b >= f.n else f.sample(b, draw, self.sampling)
         g = batch.grad(x)
         return Estimate(g, OnlyG(g), cost_of(batch))
 
-    def _in_chunks(self, sum: Sum, x: Array, draw: Draw, b: int) -> Estimate:
+    def _in_chunks(self, f: Sum, x: Array, draw: Draw, b: int) -> Estimate:
         g = x * 0.0
         for done in range(0, b, _CHUNK):
             size = min(_CHUNK, b - done)
-            g = g + sum.sample(size, draw, self.sampling).grad(x) * (size / b)
+            g = g + f.sample(size, draw, self.sampling).grad(x) * (size / b)
         return Estimate(g, OnlyG(g), Cost(b, b))
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
-        return self.start(sum, x, draw)
+    def step(self, f: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+        return self.start(f, x, draw)

@@ -26,7 +26,7 @@ class SAG(SAGA):
         root = math.sqrt(1.0 - q)
         return root * (1.0 + root) / q
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
-        batch = sum.sample(self.b, draw, self.sampling)
+    def step(self, f: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
+        batch = f.sample(self.b, draw, self.sampling)
         table, _, _ = renew(memory, batch, x)
         return Estimate(table.mean, table, cost_of(batch), None if table.stale is None else table.stale.mean)

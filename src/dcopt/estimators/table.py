@@ -48,9 +48,9 @@ class Table(NamedTuple):
             raise BadInput("memory", "the counts of the points are not those of the rows")
 
 
-def first_table(sum: Sum, x: Array, inside: bool) -> Table:
+def first_table(f: Sum, x: Array, inside: bool) -> Table:
     """Every component at x."""
-    batch = sum.all()
+    batch = f.all()
     slopes = batch.slopes(x)
     stale = None
     if inside:

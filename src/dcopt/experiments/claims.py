@@ -18,7 +18,7 @@ from ..solve import iterate
 from ..sums import Function
 from ..theory.plan import plan
 from . import contestants
-from .curves import Job, Scene
+from .curves import Job, SplitProblem
 from .intervals import Mean, mean
 from .slopes import fit_slope
 from .views import Runs, passes
@@ -91,8 +91,8 @@ def _kink() -> Claim:
 def _gap_theorem(here: Runs) -> Claim:
     """T · E gap(x̂) ≤ D0 (1 + Θ²/(2 ρ_φ a)), x̂ uniform: the mean gap of a run as a share of the bound."""
     says = "E gap(x̂) = O(1/T) without a smooth r2"
-    scene = Scene.of(Job(here.recipe, here.data, _PAGE, 0))
-    chosen = plan(scene.P, eps=1e-3, measure="gap", mode="practical")
+    split = SplitProblem.of(Job(here.recipe, here.data, _PAGE, 0))
+    chosen = plan(split.P, eps=1e-3, measure="gap", mode="practical")
     if not all(c.holds for c in chosen.conditions):
         return Claim(f"gap-{here.data}", "Theorem on the gap", says, here.data, "–", "not testable here",
                      why="the theorem does not cover κ = L_f on these rows")  # fmt: skip

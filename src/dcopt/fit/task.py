@@ -46,7 +46,7 @@ class Task:
     columns: Columns | None = None  # of the rows as they were given,
     given: RowMatrix | None = None  # the rows as they were given,
     scaling: Scaling | None = None  # and how `rows` come from them
-    made: dict[str, Problem] = field(default_factory=dict)
+    problems: dict[str, Problem] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -70,14 +70,14 @@ class Task:
     def problem(self, r: Regularizer, decomposition: str = "scalar") -> Problem:
         """The sum and G are made once, whatever penalties follow."""
         own = Except(r) if self.intercept else r
-        if decomposition not in self.made:
+        if decomposition not in self.problems:
             f = self._sum()
             if decomposition == "gram":
                 G = majorizing_gram(f)
-                self.made[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
+                self.problems[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
             else:
-                self.made[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
-        return replace(self.made[decomposition], r=own)
+                self.problems[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
+        return replace(self.problems[decomposition], r=own)
 
     def scale(self, r: Regularizer, measure: str) -> float:
         """The size that a relative tolerance is a share of: that of the null point, whatever the penalty's λ."""
@@ -87,9 +87,9 @@ class Task:
         return self.scales[measure]
 
     def _sum(self) -> LinearSum:
-        for made in self.made.values():
-            rows = made.sum.facts().rows
-            assert rows is not None  # It was made below.
+        for P in self.problems.values():
+            rows = P.sum.facts().rows
+            assert rows is not None  # `problem` made it.
             return rows
         a: Any = WithIntercept(self.rows) if self.intercept else self.rows
         weights = check.sample_weights(self.weights, self.n, self.rows.dtype)

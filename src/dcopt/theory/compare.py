@@ -12,7 +12,7 @@ from ..estimators import PAGE, SAGA, SVRG, Estimator, Full, LooplessSVRG
 from ..methods import METHODS
 from ..sums.constants import Smoothness
 from . import formulas
-from .formulas import Rate, Scene
+from .formulas import ProblemConstants, Rate
 from .record import Plan
 
 ORDERS = {  # Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
@@ -87,7 +87,7 @@ def compare(plan: Plan) -> Comparison:
 
         def cost(k: float, estimator: Estimator = estimator) -> tuple[float, float, int]:
             """a, expected gradients and T at κ = k"""
-            c = scene(plan, s, k)
+            c = constants_at(plan, s, k)
             rate = rate_of(estimator, c)
             if not rate.a > 0:
                 return rate.a, math.inf, 0
@@ -104,15 +104,15 @@ def compare(plan: Plan) -> Comparison:
     return Comparison(plan.eps, plan.measure, tuple(rows))
 
 
-def scene(plan: Plan, s: Smoothness, kappa: float) -> Scene:
+def constants_at(plan: Plan, s: Smoothness, kappa: float) -> ProblemConstants:
     """The constants of form (S) at κ, without another look at the data."""
     r = plan.P.r
     n = float(plan.P.n or math.inf)
     c = plan.P.with_kappa(kappa).constants_from(s)
-    return Scene(n, c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, s.L_v, r.L2)
+    return ProblemConstants(n, c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, s.L_v, r.L2)
 
 
-def rate_of(estimator: Estimator, c: Scene) -> Rate:
+def rate_of(estimator: Estimator, c: ProblemConstants) -> Rate:
     """a, Θ and cost of an estimator with these settings."""
     match estimator:
         case Full():

@@ -30,7 +30,7 @@ class Rate(NamedTuple):
     first: float  # gradients of the first estimate
 
 
-class Scene(NamedTuple):
+class ProblemConstants(NamedTuple):
     """The constants of a problem at one κ."""
 
     n: float
@@ -45,7 +45,7 @@ class Scene(NamedTuple):
     def rho(self) -> float:
         return self.rho_phi + self.rho_H
 
-    def shifted(self, eta: float) -> Scene:
+    def shifted(self, eta: float) -> ProblemConstants:
         """η/2 ‖x‖² added to G and H: ρ grows by 2η, the variance constant L_v stays (the printed L would not)."""
         return self._replace(rho_phi=self.rho_phi + eta, rho_H=self.rho_H + eta, L_H=self.L_H + eta, L=self.L + eta)
 
@@ -53,17 +53,17 @@ class Scene(NamedTuple):
 # ---- estimators (each: a, Θ, cost)
 
 
-def page(c: Scene, p: float, b_small: int, b: float) -> Rate:
+def page(c: ProblemConstants, p: float, b_small: int, b: float) -> Rate:
     """s² = (1−p)/(p b'), Θ = s L_v, a = ρ/2 − Θ."""
     theta = spread(p, b_small) * c.L_v
     return Rate(c.rho / 2 - theta, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b)
 
 
-def full(c: Scene) -> Rate:
+def full(c: ProblemConstants) -> Rate:
     return Rate(c.rho / 2, 0.0, c.n, c.n, c.n)
 
 
-def svrg(c: Scene, b: int, period: int, exact: bool) -> Rate:
+def svrg(c: ProblemConstants, b: int, period: int, exact: bool) -> Rate:
     """a = ρ/2 − L_x √((e−1) M (M+1)/b), Θ = L_x M/√(2b); L_x = L_v with the quadratic exact, else L."""
     Lx = c.L_v if exact else c.L
     small = period - 1
@@ -72,13 +72,13 @@ def svrg(c: Scene, b: int, period: int, exact: bool) -> Rate:
     return Rate(a, theta, (c.n + 2 * b * small) / period, (c.n + b * small) / period, c.n)
 
 
-def loopless_svrg(c: Scene, b: int, q: float) -> Rate:
+def loopless_svrg(c: ProblemConstants, b: int, q: float) -> Rate:
     """a = ρ/2 − 2 L_v/(q √b), Θ = 2 L_v/(q √b)."""
     theta = 0.0 if q == 1.0 else 2 * c.L_v / (q * math.sqrt(b))
     return Rate(c.rho / 2 - theta, theta, q * c.n + 2 * (1 - q) * b, q * c.n + (1 - q) * b, c.n)
 
 
-def saga(c: Scene, b: int, exact: bool) -> Rate:
+def saga(c: ProblemConstants, b: int, exact: bool) -> Rate:
     """a = ρ/2 − Θ, Θ = s L_x ≤ 2 L_x/(q √b); L_x = L_v with the quadratic exact (MM), else L (DCA).
 
     q = 1 − (1 − 1/N)^b, how likely b rows drawn one by one have a given one: less than the b/N of Table I.
@@ -110,7 +110,7 @@ def steady(theta: float) -> float:
 # ---- steps for an accuracy
 
 
-def steps(c: Scene, rate: Rate, D0: float, eps: float, measure: str) -> int:
+def steps(c: ProblemConstants, rate: Rate, D0: float, eps: float, measure: str) -> int:
     """T of the finite-sum theorems (A: criticality, C: gap)."""
     if measure == "gap":
         return whole(D0 / eps * (1 + rate.Theta**2 / (2 * c.rho_phi * rate.a)), eps)
@@ -136,7 +136,7 @@ def lyapunov(rho: float, theta: float) -> tuple[float, float]:
     return gamma, (rho - gamma) / 2 - theta**2 / (2 * gamma)
 
 
-def online(c: Scene, D0: float, sigma: float, eps: float, measure: str) -> Online:
+def online(c: ProblemConstants, D0: float, sigma: float, eps: float, measure: str) -> Online:
     """B and C: b from the floor, b' = ⌈√b⌉, p = 1/b', T from the rest. Valid where ρ/2 > L_v."""
     # b' p = 1 makes s < 1 whatever b is: choose b for s = 1, which breaks the printed circle of b, p and α
     gamma, a = lyapunov(c.rho, c.L_v)
@@ -158,7 +158,7 @@ def online(c: Scene, D0: float, sigma: float, eps: float, measure: str) -> Onlin
     return Online(b, b_small, p, gamma, a, theta, whole(T, eps))
 
 
-def shift_for(c: Scene, theta: float, convex: bool = False) -> float:
+def shift_for(c: ProblemConstants, theta: float, convex: bool = False) -> float:
     """The smallest η with a ≥ ρ/4 after it: η = (4θ − ρ)/2; `convex` asks for ρ_H ≥ 0 too.
 
     0 if a ≥ ρ/16 already: a smaller κ is faster in practice, but T grows without end as a falls to 0.
@@ -184,7 +184,7 @@ class Printed(NamedTuple):
     T: int
 
 
-def printed(c: Scene, D0: float, sigma: float | None, eps: float, measure: str, setting: str) -> Printed:
+def printed(c: ProblemConstants, D0: float, sigma: float | None, eps: float, measure: str, setting: str) -> Printed:
     """The four theorems, symbol by symbol (with b' = ⌈√b⌉ and p = 1/b', as their proofs choose)."""
     L, rho, rho_phi, r2 = c.L, c.rho, c.rho_phi, c.L_r2 or 0.0
     if setting == "finite-sum":

@@ -10,27 +10,27 @@ from ..convex import Majorizer
 from ..errors import BadSettings
 from ..problem import Problem
 from . import formulas
-from .formulas import Scene
-from .origins import OWN, Known, scene_of, value_of
+from .formulas import ProblemConstants
+from .origins import OWN, Named, NamedConstant, constants_of, value_of
 from .record import Condition, Measure, Plan
 
 
-def in_own_metric(P: Problem, make: Callable[..., Plan], eps: float, D0: tuple[Known, ...]) -> Plan:
+def in_own_metric(P: Problem, make: Callable[..., Plan], eps: float, D0: Named) -> Plan:
     """Theorem C for a G = τ/2 ⟨x, Qx⟩ that majorizes f, in the metric of Q: the gap is the same there."""
     rows = P.sum.facts().rows
     assert isinstance(P.G, Majorizer) and rows is not None  # the caller has seen P.own_constants
     b_small = formulas.root(rows.n)
     P = replace(P, G=P.G.steady(rows, formulas.spread(1.0 / b_small, b_small)))  # as dca-page takes it
     assert isinstance(P.G, Majorizer) and P.own_constants is not None
-    scene, known = scene_of(P, P.own_constants, OWN)
+    c, named = constants_of(P, P.own_constants, OWN)
     remark = "the gap is that of G = τ/2 ⟨x, Qx⟩, and the theorem is taken in the metric of Q, where κ is τ"
-    return replace(make(P, scene, known + D0, eps, "gap", "finite-sum"), P=P, tau=P.G.tau, remarks=(remark,))
+    return replace(make(P, c, named + D0, eps, "gap", "finite-sum"), P=P, tau=P.G.tau, remarks=(remark,))
 
 
-def certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
-    D0, n = value_of(known, "D0"), P.n
+def certified(P: Problem, c: ProblemConstants, named: Named, eps: float, measure: Measure, setting: str) -> Plan:
+    D0, n = value_of(named, "D0"), P.n
     if setting == "online":
-        sigma = value_of(known, "sigma")
+        sigma = value_of(named, "sigma")
         eta = formulas.shift_for(c, c.L_v)
         shifted = c.shifted(eta)
         o = formulas.online(shifted, D0, sigma, eps, measure)
@@ -39,11 +39,11 @@ def certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measur
                 Condition("ρ/2 > L_v (s < 1)", shifted.rho / 2, ">", shifted.L_v, shifted.rho > 2 * shifted.L_v),
                 Condition("a(γ) > 0", o.a, ">", 0.0, o.a > 0),
             )
-            seen = next(k for k in known if k.name == "sigma").how
+            seen = next(k for k in named if k.name == "sigma").how
             remarks = () if seen == "given" else ("σ was seen at x0, and the theorem needs it all along the path: "
                                                   "give sigma= if gradients may differ more elsewhere",)  # fmt: skip
-            return _plan(P, "certified", setting, measure, eps, known, conditions, o, eta, D0, o.b, remarks)
-        known += (Known("b", float(o.b), f"at least N = {n}: the finite-sum theorem is cheaper"),)
+            return _plan(P, "certified", setting, measure, eps, named, conditions, o, eta, D0, o.b, remarks)
+        named += (NamedConstant("b", float(o.b), f"at least N = {n}: the finite-sum theorem is cheaper"),)
     assert n is not None
     b_small = formulas.root(n)
     p = 1.0 / b_small
@@ -56,13 +56,13 @@ def certified(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measur
         Condition("ρ_H ≥ 0 (H convex)", shifted.rho_H, ">=", 0.0, shifted.rho_H >= 0),
     )
     choice = formulas.Online(n, b_small, p, rate.Theta, rate.a, rate.Theta, T)
-    return _plan(P, "certified", "finite-sum", measure, eps, known, conditions, choice, eta, D0, None)
+    return _plan(P, "certified", "finite-sum", measure, eps, named, conditions, choice, eta, D0, None)
 
 
-def practical(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
+def practical(P: Problem, c: ProblemConstants, named: Named, eps: float, measure: Measure, setting: str) -> Plan:
     if setting == "online":
         raise BadSettings("mode", "practical", "'certified' or 'paper' in the online setting: b must come from sigma")
-    n, D0 = int(c.n), value_of(known, "D0")
+    n, D0 = int(c.n), value_of(named, "D0")
     b_small = formulas.root(n)
     p = 1.0 / b_small
     rate = formulas.page(c, p, b_small, n)
@@ -70,12 +70,12 @@ def practical(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measur
     # where the theory does not cover κ, the steps are those of its best a = ρ/4: an orientation, not a promise
     T = formulas.steps(c, rate if rate.a > 0 else rate._replace(a=c.rho / 4), D0, eps, measure)
     choice = formulas.Online(n, b_small, p, rate.Theta, rate.a, rate.Theta, T)
-    return _plan(P, "practical", setting, measure, eps, known, (covered,), choice, 0.0, D0, None)
+    return _plan(P, "practical", setting, measure, eps, named, (covered,), choice, 0.0, D0, None)
 
 
-def printed(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure: Measure, setting: str) -> Plan:
-    D0 = value_of(known, "D0")
-    sigma = value_of(known, "sigma") if setting == "online" else None
+def printed(P: Problem, c: ProblemConstants, named: Named, eps: float, measure: Measure, setting: str) -> Plan:
+    D0 = value_of(named, "D0")
+    sigma = value_of(named, "sigma") if setting == "online" else None
     if not (c.L > 0 and c.rho > 0):
         raise BadSettings("mode", "paper", f"L > 0 and rho > 0; here L = {c.L:g}, rho = {c.rho:g}")
     q = formulas.printed(c, D0, sigma, eps, measure, setting)
@@ -95,7 +95,7 @@ def printed(P: Problem, c: Scene, known: tuple[Known, ...], eps: float, measure:
     b = None if setting == "finite-sum" else q.b
     if b is not None and P.n is not None:
         conditions = (*conditions, Condition("b < N", b, "<", P.n, b < P.n))
-    return _plan(P, "paper", setting, measure, eps, known, conditions, choice, 0.0, D0, b, tuple(remarks))
+    return _plan(P, "paper", setting, measure, eps, named, conditions, choice, 0.0, D0, b, tuple(remarks))
 
 
 def _plan(
@@ -104,7 +104,7 @@ def _plan(
     setting: str,
     measure: Measure,
     eps: float,
-    known: tuple[Known, ...],
+    named: Named,
     conditions: tuple[Condition, ...],
     o: formulas.Online,
     eta: float,
@@ -117,5 +117,5 @@ def _plan(
     kappa = getattr(P.G, "kappa", None)
     a = None if math.isnan(o.a) else o.a
     return Plan(
-        P, mode, setting, measure, eps, known, conditions, remarks, b, o.b_small, o.p, o.gamma, kappa, eta, a, o.T, D0
+        P, mode, setting, measure, eps, named, conditions, remarks, b, o.b_small, o.p, o.gamma, kappa, eta, a, o.T, D0
     )

@@ -13,7 +13,7 @@ from ..measures import MEASURES
 from ..problem import Problem
 from ..solve import first_state
 from .modes import certified, in_own_metric, practical, printed
-from .origins import deviation, scene_of, start_value
+from .origins import constants_of, deviation, start_value
 from .record import Plan
 
 __all__ = ["Plan", "plan"]
@@ -57,11 +57,11 @@ def plan(
     own = P.own_constants is not None
     if own and measure == "gap" and setting == "finite-sum" and mode != "paper":
         return _at_start(replace(in_own_metric(P, make, eps, start_value(P, D0, x0)), x0=x0))
-    scene, known = scene_of(P, P.constants)
-    known += start_value(P, D0, x0)
+    c, named = constants_of(P, P.constants)
+    named += start_value(P, D0, x0)
     if setting == "online":
-        known += deviation(P, sigma, x0)
-    return _at_start(replace(make(P, scene, known, eps, measure, setting), x0=x0))
+        named += deviation(P, sigma, x0)
+    return _at_start(replace(make(P, c, named, eps, measure, setting), x0=x0))
 
 
 def _at_start(plan: Plan) -> Plan:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..estimators import PAGE
 from ..problem import Problem
-from .origins import Known
+from .origins import Named
 
 if TYPE_CHECKING:
     from .compare import Comparison
@@ -40,7 +40,7 @@ class Plan:
     setting: str
     measure: Literal["gap", "criticality"]
     eps: float
-    constants: tuple[Known, ...]
+    constants: Named
     conditions: tuple[Condition, ...]
     remarks: tuple[str, ...]
     b: int | None  # None: all N
