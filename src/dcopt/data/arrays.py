@@ -1,4 +1,4 @@
-"""Users' arrays of numbers are examined here, and never changed."""
+"""Checks of users' arrays of numbers. They never change an array."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LIMIT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e15}
 
 
 def unmasked(values: Any, name: str) -> None:
-    """Refuse masked entries, also of a list of arrays: np.asarray would drop the mask."""
+    """Refuse masked entries, also in a list of arrays, because np.asarray would drop the mask."""
     some = values if isinstance(values, (list, tuple)) else ()
     if np.ma.is_masked(values) or any(isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v) for v in some):
         raise BadInput(name, "has masked entries: missing values must be filled in or left out")
 
 
 def dense(values: Any, name: str) -> None:
-    """Refuse sparse matrices where a row of numbers is wanted: to NumPy each is one object."""
+    """Refuse a sparse matrix where a dense array is expected. NumPy would treat it as one object."""
     if hasattr(values, "tocsr"):
         raise BadInput(name, "is a sparse matrix: give a dense array, toarray().ravel()")
 
@@ -37,7 +37,7 @@ def real_array(values: Any, name: str) -> NDArray[Any]:
         raise BadInput(name, f"is not a rectangular array ({why})") from None
     if a.dtype.kind == "f":
         target = np.float32 if a.dtype.itemsize == 4 else np.float64
-        return a.astype(target, copy=False)  # also native byte order
+        return a.astype(target, copy=False)  # This also converts to the native byte order.
     if a.dtype.kind in "biu":
         return a.astype(np.float64)
     if a.dtype.kind == "O":
@@ -58,7 +58,7 @@ def not_empty(shape: tuple[int, ...], name: str) -> None:
 def finite(a: NDArray[Any], name: str, place: Any = None) -> None:
     """Refuse NaN, infinities and numbers whose squares overflow, naming the first place."""
     limit = LIMIT[a.dtype]
-    if not a.size or max(a.max(), -a.min()) <= limit:  # NaN makes it False
+    if not a.size or max(a.max(), -a.min()) <= limit:  # A NaN makes the comparison False.
         return
     bad = int(np.flatnonzero(~(np.abs(a) <= limit))[0])
     row, column = place(bad) if place else (int(i) for i in np.unravel_index(bad, a.shape))
@@ -81,10 +81,10 @@ def vector(values: Any, name: str, n: int) -> NDArray[Any]:
 
 
 def point(x0: Any, shape: tuple[int, ...], dtype: Any, name: str = "x0") -> NDArray[Any]:
-    """A start: a fresh, finite array of the problem's shape."""
+    """A starting point: a new, finite array of the problem's shape."""
     if x0 is None:
         return np.zeros(shape, dtype)
-    with np.errstate(over="ignore"):  # too large for float32: inf, which is refused below
+    with np.errstate(over="ignore"):  # A number too large for float32 becomes inf, which is refused below.
         x = np.array(real_array(x0, name), dtype=dtype, order="C")
     if x.shape != shape:
         raise BadInput(name, f"expected shape {shape}, got {x.shape}")

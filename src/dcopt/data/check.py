@@ -52,13 +52,13 @@ def _dense(X: Any, name: str) -> RowMatrix:
         raise BadInput(name, f"expected 2 dimensions, got shape {a.shape}")
     not_empty(a.shape, name)
     rows = DenseRows(np.ascontiguousarray(a))
-    if not float(rows.norms2().max()) <= LIMIT[a.dtype] ** 2:  # which is needed anyway, and knows every entry
+    if not float(rows.norms2().max()) <= LIMIT[a.dtype] ** 2:  # The norms are needed anyway, and depend on every entry.
         finite(a, name)
     return rows
 
 
 def weigh_classes(weights: NDArray[Any] | None, labels: NDArray[Any], classes: NDArray[Any] | None) -> None:
-    """Refuse weights that leave one class."""
+    """Refuse weights that leave only one class with positive weight."""
     if weights is None or classes is None:
         return
     left = np.unique(labels[weights > 0])
@@ -77,6 +77,6 @@ def sample_weights(weights: Any, n: int, dtype: Any) -> NDArray[Any] | None:
         raise BadInput("sample_weight", f"{w[bad[0]]} is negative", row=int(bad[0]))
     if not w.any():
         raise BadInput("sample_weight", "all weights are zero")
-    w /= w.max()  # so that their sum cannot overflow
+    w /= w.max()  # The sum of the scaled weights cannot overflow.
     scaled: NDArray[Any] = (w * (n / w.sum())).astype(dtype)
     return scaled

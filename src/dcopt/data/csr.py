@@ -18,10 +18,11 @@ from .partial_sums import count as _count
 from .rows import Can
 from .workers import each
 
-_LARGE = 2**18  # stored entries from which all rows are visited in parts, side by side
-_BLOCK = 2**18  # stored entries whose rows stay in the cache between A x and Aᵀ c
+_LARGE = 2**18  # From this many stored entries on, passes over all rows run in parts, in several threads.
+_BLOCK = 2**18  # The rows with this many stored entries stay in the cache between A x and Aᵀ c.
 
-kernels: Any = None  # csr_kernels or csr_scipy, from the first matrix on: Numba costs a third of a second to import
+# The first matrix imports csr_kernels or csr_scipy, because importing Numba takes a third of a second.
+kernels: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class CsrRows:
             self._part_kernels(1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CsrRows, (self.indptr, self.indices, self.data, self.d)  # a copy keeps nothing else, and gets ready anew
+        return CsrRows, (self.indptr, self.indices, self.data, self.d)  # A copy loads its kernels itself.
 
     def _get_ready(self, use: str) -> bool:
         kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
@@ -101,9 +102,9 @@ class CsrRows:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop), from several threads at once.
 
-        The bits of z = dot(x), tdot(of(z, 0, N)), where `of` treats every row alike.
+        The results have the bits of z = dot(x) and tdot(of(z, 0, N)) if `of` treats all rows alike.
         """
-        moved, shape = bool(x.any()), (self.shape[0], *x.shape[1:])  # most runs begin at 0
+        moved, shape = bool(x.any()), (self.shape[0], *x.shape[1:])  # Most runs begin at 0.
         if not self.large or self._parts(x.size) == 1:
             z = self.dot(x) if moved else np.zeros(shape, np.result_type(x, self.data))
             return z, self.tdot(of(z, 0, self.shape[0]))
@@ -175,7 +176,7 @@ class CsrRows:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)
         return out
 
-    # ---- all rows, in parts that depend on the matrix alone: the same bits for any number of threads
+    # ---- Passes over all rows. The parts depend on the matrix alone, so that threads do not change the bits.
 
     @property
     def entries(self) -> int:
@@ -188,7 +189,7 @@ class CsrRows:
 
     @cached_property
     def fixed(self) -> tuple[NDArray[Any], ...]:
-        """The arrays as read-only views: one type for the compiler, wherever they come from."""
+        """The arrays as read-only views, so that the compiler sees one type."""
         views = tuple(part.view() for part in (self.indptr, self.indices, self.data))
         for view in views:
             view.flags.writeable = False
@@ -199,7 +200,7 @@ class CsrRows:
         return (kernels.dot1_part, kernels.tdot1_part) if ndim == 1 else (kernels.dotk_part, kernels.tdotk_part)
 
     def _parts(self, size: int) -> int:
-        """How many partial sums of `size` numbers, d of them for each column of c"""
+        """The number of partial sums of `size` numbers, where c has size / d columns"""
         return _count(self.entries * size // max(self.d, 1), size)
 
     def _dot_in_parts(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -218,7 +219,7 @@ class CsrRows:
 
 
 def _kernels() -> Any:
-    """Compiled loops, or SciPy's where nothing can be compiled."""
+    """The compiled loops, or those of SciPy where Numba cannot compile."""
     with off_the_clock():
         from .kernels import compiler
 

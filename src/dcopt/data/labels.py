@@ -1,4 +1,4 @@
-"""Users' labels and classes are examined here, and never changed."""
+"""Checks of users' labels and classes. They never change an array."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
         v = vector(y, "y", n)
         with np.errstate(over="ignore"):
             v = v.astype(dtype)
-        finite(v[:, None], "y", lambda k: (k, None))  # the squares of residuals, too, must be numbers
+        finite(v[:, None], "y", lambda k: (k, None))  # The squares of residuals must be finite, too.
         return v, None
     a = label_array(y, n)
     if a.dtype.kind == "O":
@@ -39,7 +39,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
 
 
 def _classes(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The classes in order, and the number of each entry's; two of them are found without sorting."""
+    """The sorted classes, and the index of the class of each entry. Two classes are found without sorting."""
     if a.dtype.kind in "biuf":
         low, high = a.min(), a.max()
         upper = a == high
@@ -50,7 +50,7 @@ def _classes(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def codes(y: Any, n: int, kind: str, classes: NDArray[Any] | None, dtype: Any) -> NDArray[Any]:
-    """Labels against classes declared before: what `labels` gives, with unknown ones refused by row."""
+    """Labels of classes that were declared before, as `labels` gives them. An unknown label is refused with its row."""
     if kind == "real":
         return labels(y, n, kind, dtype)[0]
     a = label_array(y, n)
@@ -70,7 +70,7 @@ def codes(y: Any, n: int, kind: str, classes: NDArray[Any] | None, dtype: Any) -
 
 
 def declared(classes: Any, kind: str) -> NDArray[Any] | None:
-    """The classes that labels will come from, sorted; None where they are not known (or there are none)."""
+    """The sorted classes of the labels that will come; None where they are unknown or the targets are real."""
     if classes is None or kind == "real":
         return None
     a = label_array(classes, np.size(classes), "classes")
@@ -94,7 +94,7 @@ def label_array(y: Any, n: int, name: str = "y") -> NDArray[Any]:
     except (TypeError, ValueError) as why:
         raise BadInput(name, f"is not a list of labels ({why})") from None
     if a.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
-        raise BadInput(name, "mixes strings and numbers")  # of which NumPy makes strings
+        raise BadInput(name, "mixes strings and numbers")  # NumPy would convert the numbers to strings.
     if a.ndim == 2 and a.shape[1] == 1:
         a = a[:, 0]
     if a.shape != (n,):
@@ -105,13 +105,13 @@ def label_array(y: Any, n: int, name: str = "y") -> NDArray[Any]:
 
 
 def is_missing(label: Any) -> bool:
-    """None, NaN, NaT, and what pandas has for them: what is not equal to itself."""
+    """Whether a label is None, NaN, NaT or pandas.NA, none of which is equal to itself."""
     same = label is not None and label == label
     return not (isinstance(same, bool | np.bool_) and same)
 
 
 def object_labels(y: Any) -> None:
-    """Refuse, among labels of any type, missing ones by their row, and strings beside numbers."""
+    """Refuse missing labels, with their row, and strings mixed with numbers, in labels of any type."""
     a = np.asarray(y)
     if a.dtype.kind != "O" or a.ndim == 0:
         return

@@ -12,7 +12,7 @@ from ..sums import Cost, Sum
 from ..xp import Array
 from .base import Estimate, OnlyG, check_batch, check_sampling, cost_of
 
-_CHUNK = 8192  # of a stream, at most so many samples are held at once
+_CHUNK = 8192  # The largest number of samples of a stream that are held at once.
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Fresh:
         check_batch("b", self.b, n)
 
     def spread(self, n: int) -> float:
-        """0: its error is that of the samples, whatever the steps are, and shorter ones would not lessen it"""
+        """0: its error is that of the samples and does not depend on the lengths of the steps"""
         return 0.0
 
     def size(self, t: int) -> int:

@@ -18,7 +18,7 @@ class PAGE:
 
     p: float
     b_small: int
-    b: int | None = None  # None: all components (the finite-sum setting); a number: the online setting
+    b: int | None = None  # None: all components (the finite-sum setting). A number: the online setting.
     sampling: Sampling = "iid"
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ class SAG(SAGA):
     """
 
     def spread(self, n: int) -> float:
-        """√(1−q) / (1−√(1−q)): as for SAGA, but the rows that were not visited are wrong, however many others were"""
+        """√(1−q) / (1−√(1−q)): as for SAGA, but the error of rows that were not visited does not fall with b"""
         q = self.visits(n)
         root = math.sqrt(1.0 - q)
         return root * (1.0 + root) / q

@@ -36,7 +36,7 @@ class SAGA:
         check_batch("b", self.b, n)
 
     def visits(self, n: int) -> float:
-        """q: how likely a step visits a given row"""
+        """q: the probability that a step visits a given row"""
         return visits(n, self.b) if self.sampling == "iid" else self.b / n
 
     def spread(self, n: int) -> float:

@@ -1,4 +1,4 @@
-"""Fitted models: numbers, strings and settings. What they mean is said by who saves them."""
+"""Files of fitted models: numbers, strings and settings, whose meaning is defined by the code that saves them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save_model(
     *,
     allow_nonfinite: bool = False,
 ) -> None:
-    """Write a model, wholly or not at all; one that is there is replaced.
+    """Write a model, completely or not at all. An existing file is replaced.
 
     Parameters
     ----------

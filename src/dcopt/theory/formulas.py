@@ -1,4 +1,4 @@
-"""The theorems as formulas, with the errata of the printed ones mended. Numbers in, numbers out.
+"""The theorems as formulas, with the errors of the printed ones corrected. All arguments and results are numbers.
 
 Symbols: ρ = ρ_φ + ρ_H; L_v variance smoothness; D0 = F(x0) − inf F; e_t = g_t − ∇H(x_t); Δ_t = x_{t+1} − x_t.
 
@@ -21,13 +21,13 @@ MANY = 2**63
 
 
 class Rate(NamedTuple):
-    """What an estimator contributes: the descent coefficient a, Θ, and gradients a step (honest, paper)."""
+    """The contribution of an estimator: the descent coefficient a, Θ, and gradients for each step (honest, paper)."""
 
     a: float
     Theta: float
     cost: float
     paper: float
-    first: float  # gradients of the first estimate
+    first: float  # The gradients of the first estimate.
 
 
 class ProblemConstants(NamedTuple):
@@ -81,14 +81,14 @@ def loopless_svrg(c: ProblemConstants, b: int, q: float) -> Rate:
 def saga(c: ProblemConstants, b: int, exact: bool) -> Rate:
     """a = ρ/2 − Θ, Θ = s L_x ≤ 2 L_x/(q √b); L_x = L_v with the quadratic exact (MM), else L (DCA).
 
-    q = 1 − (1 − 1/N)^b, how likely b rows drawn one by one have a given one: less than the b/N of Table I.
+    q = 1 − (1 − 1/N)^b, the probability that b independent draws contain a given row. Table I has b/N.
     """
     theta = table_spread(visits(c.n, b), b) * (c.L_v if exact else c.L)
     return Rate(c.rho / 2 - theta, theta, b, b, c.n)
 
 
 def spread(p: float, b_small: int) -> float:
-    """s = √((1−p)/(p b')): how much of L_v reaches the error."""
+    """s = √((1−p)/(p b')): the share of L_v in the error."""
     return math.sqrt((1 - p) / (p * b_small))
 
 
@@ -98,7 +98,7 @@ def visits(n: float, b: int) -> float:
 
 
 def table_spread(q: float, b: int) -> float:
-    """s = 1/((1 − √(1−q)) √b) of a table of gradients, of which a step renews each with chance q"""
+    """s = 1/((1 − √(1−q)) √b) of a table of gradients, each of which a step renews with probability q"""
     return (1.0 + math.sqrt(1.0 - q)) / (q * math.sqrt(b))  # 1 − √(1−q) = q/(1 + √(1−q))
 
 
@@ -168,7 +168,7 @@ def shift_for(c: ProblemConstants, theta: float, convex: bool = False) -> float:
         eta = max(eta, -c.rho_H)
     if (c.rho + 2 * eta) / 2 - theta > 0:
         return eta
-    return eta + (c.L_H or 1.0)  # ρ = θ = 0: any shift beyond will do
+    return eta + (c.L_H or 1.0)  # Where ρ = θ = 0, any larger shift suffices.
 
 
 # ---- the theorems as printed
@@ -223,7 +223,7 @@ def root(n: int) -> int:
 
 
 def whole(value: float, eps: float) -> int:
-    """⌈value⌉, at least 1; refused where it is beyond counting."""
+    """⌈value⌉, at least 1; BadSettings where it exceeds 2**63."""
     if not value < MANY:
         raise BadSettings("eps", eps, "a larger accuracy: the theorem's count exceeds 2**63")
     return max(1, math.ceil(value))

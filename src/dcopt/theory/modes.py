@@ -1,4 +1,4 @@
-"""The three modes of a plan: the mended theory, the theorems as printed, and what `dca-page` does."""
+"""The three modes of a plan: the corrected theory, the theorems as printed, and the settings of `dca-page`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .record import Condition, Measure, Plan
 def in_own_metric(P: Problem, make: Callable[..., Plan], eps: float, D0: Named) -> Plan:
     """Theorem C for a G = τ/2 ⟨x, Qx⟩ that majorizes f, in the metric of Q: the gap is the same there."""
     rows = P.sum.facts().rows
-    assert isinstance(P.G, Majorizer) and rows is not None  # the caller has seen P.own_constants
+    assert isinstance(P.G, Majorizer) and rows is not None  # The caller has checked P.own_constants.
     b_small = formulas.root(rows.n)
-    P = replace(P, G=P.G.steady(rows, formulas.spread(1.0 / b_small, b_small)))  # as dca-page takes it
+    P = replace(P, G=P.G.steady(rows, formulas.spread(1.0 / b_small, b_small)))  # dca-page uses the same τ.
     assert isinstance(P.G, Majorizer) and P.own_constants is not None
     c, named = constants_of(P, P.own_constants, OWN)
     remark = "the gap is that of G = τ/2 ⟨x, Qx⟩, and the theorem is taken in the metric of Q, where κ is τ"
@@ -67,7 +67,7 @@ def practical(P: Problem, c: ProblemConstants, named: Named, eps: float, measure
     p = 1.0 / b_small
     rate = formulas.page(c, p, b_small, n)
     covered = Condition("a = ρ/2 − s L_v > 0", c.rho / 2, ">", rate.Theta, rate.a > 0)
-    # where the theory does not cover κ, the steps are those of its best a = ρ/4: an orientation, not a promise
+    # Where the theory does not cover κ, the steps are those for a = ρ/4, which is an estimate without guarantee.
     T = formulas.steps(c, rate if rate.a > 0 else rate._replace(a=c.rho / 4), D0, eps, measure)
     choice = formulas.Online(n, b_small, p, rate.Theta, rate.a, rate.Theta, T)
     return _plan(P, "practical", setting, measure, eps, named, (covered,), choice, 0.0, D0, None)
@@ -112,7 +112,7 @@ def _plan(
     b: int | None,
     remarks: tuple[str, ...] = (),
 ) -> Plan:
-    # a shifted majorizer is a quadratic like any other, whose τ no method raises
+    # A shifted majorizer is an ordinary quadratic. No method raises its τ.
     P = P.shift(eta) if eta or isinstance(P.G, Majorizer) else P.fixed()
     kappa = getattr(P.G, "kappa", None)
     a = None if math.isnan(o.a) else o.a

@@ -15,7 +15,7 @@ from ..sums import Function, LinearSum
 from ..sums.constants import Constants
 from .formulas import ProblemConstants
 
-_SAMPLE = 1024  # components for an estimate of sigma
+_SAMPLE = 1024  # The number of components for an estimate of sigma.
 
 
 class NamedConstant(NamedTuple):
@@ -53,7 +53,7 @@ OWN = {
 
 
 def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tuple[ProblemConstants, Named]:
-    """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems take them, and with their origins; a plan cannot do without one."""
+    """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems use them, and with their origins; BadSettings if one is missing."""
     if P.n is None:
         origin = origin | {"L_v": c.how}
     named: list[NamedConstant] = []
@@ -96,14 +96,14 @@ def deviation(P: Problem, sigma: float | None, x0: Any) -> Named:
     if sigma is not None:
         require_number("sigma", sigma, 0.0)
         return (NamedConstant("sigma", float(sigma), "given"),)
-    f = P.evaluation_sum.facts().rows  # those of the sum itself, or what is held out of a stream
+    f = P.evaluation_sum.facts().rows  # The rows of the sum itself, or the held-out samples of a stream.
     if P.f is None or f is None:
         raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
     x = first_state(P, x0).x
     m = min(_SAMPLE, f.n)
     squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))
     value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
-    deviation = error / (2 * value) if value else 0.0  # of σ, by the delta method
+    deviation = error / (2 * value) if value else 0.0  # The deviation of σ, by the delta method.
     how = f"estimated at x0 from {m} components: {value:.4g} ± {deviation:.2g}"
     return (NamedConstant("sigma", value + 2 * deviation, how),)
 

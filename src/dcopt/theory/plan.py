@@ -32,8 +32,8 @@ def plan(
 ) -> Plan:
     """Batch sizes, probability, κ and steps for E measure(x̂) ≤ eps.
 
-    "paper" follows the four theorems as printed and says which of their conditions this problem violates;
-    "certified" follows the mended theory and raises κ until everything holds; "practical" is what `dca-page` does.
+    "paper" follows the four theorems as printed and reports the conditions that this problem violates;
+    "certified" follows the corrected theory and raises κ until they all hold; "practical" is what `dca-page` does.
     D0 ≥ F(x0) − inf F and sigma² ≥ E‖∇h_i − ∇H‖² are computed or estimated when they are not given.
 
     Examples
@@ -65,7 +65,7 @@ def plan(
 
 
 def _at_start(plan: Plan) -> Plan:
-    """With a remark where x0 is as good as what is planned for."""
+    """The plan, with a remark if x0 already meets the accuracy."""
     P = plan.P
     if P.f is None or P.f.facts().rows is None:
         return plan

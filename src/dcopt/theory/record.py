@@ -1,4 +1,4 @@
-"""What a plan holds: the choices, the constants and conditions they come from, and the cost."""
+"""The contents of a plan: the choices, the constants and conditions behind them, and the cost."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """DCA-PAGE for an accuracy ε: what to run, why, and what it costs. `print(plan)` explains it."""
+    """DCA-PAGE for an accuracy ε: settings, reasons and cost. `print(plan)` explains them."""
 
-    P: Problem  # with the plan's κ
+    P: Problem  # The problem with the plan's κ.
     mode: str
     setting: str
     measure: Literal["gap", "criticality"]
@@ -43,17 +43,17 @@ class Plan:
     constants: Named
     conditions: tuple[Condition, ...]
     remarks: tuple[str, ...]
-    b: int | None  # None: all N
+    b: int | None  # None: all N.
     b_small: int
     p: float
     gamma: float
     kappa: float | None
-    eta: float  # how much was added to κ
-    a: float | None  # descent coefficient; None: not part of this theorem
+    eta: float  # The amount that was added to κ.
+    a: float | None  # The descent coefficient; None if it is not part of this theorem.
     T: int
     D0: float
-    x0: Any = None  # where D0 and sigma were taken; None: zeros
-    tau: float | None = None  # of a G that majorizes f, where the theorem is taken in its metric
+    x0: Any = None  # The point at which D0 and sigma were computed; None: zeros.
+    tau: float | None = None  # The τ of a G that majorizes f, where the theorem applies in its metric.
 
     def __repr__(self) -> str:
         return f"Plan({self.mode}, {self.setting}, E {self.measure} <= {self.eps:g}, T={self.T}, {self.estimator!r})"
@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def gradients(self) -> float:
-        """Expected component gradients, honestly: b + (T−1)(p b + 2(1−p) b')."""
+        """Expected component gradients, each counted: b + (T−1)(p b + 2(1−p) b')."""
         return self.batch + (self.T - 1) * (self.p * self.batch + 2 * (1 - self.p) * self.b_small)
 
     @property
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def output(self) -> Literal["uniform", "uniform-before"]:
-        """What the theorem speaks of: one of x_1 … x_T (criticality), or of x_0 … x_{T−1} (gap)."""
+        """The output to which the theorem applies: one of x_1 … x_T (criticality), or of x_0 … x_{T−1} (gap)."""
         return "uniform" if self.measure == "criticality" else "uniform-before"
 
     def compare(self) -> Comparison:

@@ -1,4 +1,4 @@
-"""Loops over a list of rows of a CSR matrix, compiled as those of csr_kernels.py are, which hands them on."""
+"""Loops over a list of rows of a CSR matrix, compiled as those of csr_kernels.py are, which exports them."""
 
 from __future__ import annotations
 

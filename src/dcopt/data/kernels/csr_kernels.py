@@ -1,4 +1,4 @@
-"""Loops over rows of a CSR matrix, compiled once per dtype and kept on disk. They know rows, not losses.
+"""Loops over rows of a CSR matrix, compiled once per dtype and cached on disk. They do not depend on a loss.
 
 Sums in the order of the rows (same bits every time), and in float64 also for float32 data. Column numbers and positions
 of entries are made unsigned, which spares the test for Python's negative indices (a quarter of the time); the door
@@ -19,13 +19,13 @@ from .compiler import compiled, one_process_at_a_time
 from .csr_batch_kernels import dot1, dot2, dotk, take, tdot1, tdotk
 from .csr_column_kernels import column_counts, fill_columns, gram_part, narrow
 
-_READY: set[Any] = set()  # uses and types of arrays whose kernels are loaded
+_READY: set[Any] = set()  # The uses and array types whose kernels are loaded.
 
 
 def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, use: str) -> None:
-    """Compile or load the kernels of one use for these arrays, on no rows at all, before any clock runs."""
+    """Compile or load the kernels of one use for these arrays, on an empty list of rows, outside the measured time."""
     kinds = (use, *((part.dtype, part.flags.writeable) for part in (indptr, indices, data)))
-    if kinds in _READY:  # batches of a stream are matrices of their own: the lock is for the first one
+    if kinds in _READY:  # Every batch of a stream is a new matrix. Only the first one takes the lock.
         return
     a, rows, wide = (indptr, indices, data), np.zeros(0, np.int64), np.zeros(d)
     with one_process_at_a_time():
@@ -79,7 +79,7 @@ def dot1_part(
     x: NDArray[Any],
     z: NDArray[Any],
 ) -> None:
-    """z_{i−start} = ⟨a_i, x⟩, two rows at a time: an addition need not wait for the one before"""
+    """z_{i−start} = ⟨a_i, x⟩, two rows at a time, so that additions of both rows overlap"""
     for i in range(start, stop, 2):
         a, b, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1]), np.uint64(indptr[min(i + 2, stop)])
         one, two, both = 0.0, 0.0, min(b - a, end - b)
