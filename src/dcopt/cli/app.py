@@ -47,9 +47,9 @@ def program(
         terminal.result({"version": __version__}, f"dcopt {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        context.get_help()  # typer prints it
+        context.get_help()  # typer prints the help.
         raise typer.Exit
 
 
-for command in (reproduce, datasets, plan, fit, resume, predict, inspect):  # in the order of the help
+for command in (reproduce, datasets, plan, fit, resume, predict, inspect):  # This is the order in the help.
     app.command()(command)

@@ -1,4 +1,4 @@
-"""`dcopt datasets`: what is known by name, and where it is."""
+"""`dcopt datasets`: the data sets that are known by name, and their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..datasets.named import DATASETS, load_dataset, where
 from ..errors import BadSettings, pick
 from .terminal import Terminal
 
-PLACES = {"download": "can be downloaded", None: "not available"}  # the others speak for themselves
+PLACES = {"download": "can be downloaded", None: "not available"}  # The other names need no explanation.
 _BUNDLED = {  # task, rows, features, classes, credit: these files do not change
     "breast_cancer": ("binary", 569, 30, 2, "Breast cancer Wisconsin: UCI, CC BY 4.0"),
     "digits": ("multiclass", 1797, 64, 10, "Handwritten digits: UCI, CC BY 4.0"),
@@ -21,7 +21,7 @@ _BUNDLED = {  # task, rows, features, classes, credit: these files do not change
 
 
 class Listed(NamedTuple):
-    """One data set; `bytes` is the size of its text, `classes` 0 for regression, `where` None if it cannot be had."""
+    """One data set; `bytes` is the size of its text, `classes` 0 for regression, `where` is None if unavailable."""
 
     name: str
     task: str
@@ -35,7 +35,7 @@ class Listed(NamedTuple):
 
 
 def run(terminal: Terminal, name: str | None, fetch: bool) -> None:
-    """All of them, or one of them, brought here first if asked."""
+    """List all data sets, or describe one, after downloading it if asked."""
     if name is None:
         if fetch:
             raise BadSettings("fetch", name, "the name of a data set, as in: dcopt datasets a9a --fetch")
@@ -59,7 +59,7 @@ def look(name: str) -> Listed:
 
 
 def bring(terminal: Terminal, one: Listed) -> None:
-    """Download what is not here yet; a set in the cache is one that was checked."""
+    """Download a set that is not here yet. Sets in the cache were checked."""
     if one.where not in ("download", None):
         terminal.note(f"{one.name} is here already: {one.where}")
         return
@@ -67,7 +67,7 @@ def bring(terminal: Terminal, one: Listed) -> None:
         if os.environ.get("DCOPT_CACHE") == "":
             raise BadSettings("DCOPT_CACHE", "", "a folder: with an empty one nothing is kept")
         terminal.note(f"{one.name}: {size(one.bytes)} from {one.source}")
-    load_dataset(one.name)  # without a source, it says what to do instead
+    load_dataset(one.name)  # Without a source, the error says what to do instead.
 
 
 HEAD = ("name", "rows", "features", "classes", "size", "where", "licence")
@@ -85,7 +85,7 @@ def row(one: Listed) -> tuple[str, ...]:
 
 
 def size(count: int | None) -> str:
-    """2.3 MB; bytes by the thousand, as disks and downloads are counted."""
+    """A size such as 2.3 MB, in decimal units."""
     if count is None:
         return "–"
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"

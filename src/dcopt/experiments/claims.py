@@ -27,7 +27,7 @@ _PAGE, _RIVALS = "dca-page", ("dca-svrg", "dca-saga", "sdca")
 
 
 def of(kind: str, all_runs: Sequence[Runs]) -> Iterator[Claim]:
-    """The claims that an experiment can speak of."""
+    """The claims that an experiment can test."""
     if kind == "gap":
         yield from gap_claims(all_runs)
     for here in all_runs if kind != "gap" else ():
@@ -136,7 +136,7 @@ def online_claims(here: Runs) -> Iterator[Claim]:
     variants = {m: here.recipe.variants[m] for m in here.methods if m in here.recipe.variants}
     batches = {m: int(v["b"]) for m, v in variants.items() if v["estimator"] == "page" and "b" in v}
     floors = {m: [float(np.mean(_tail(here.column(line, "gap")))) for line in here.of(m)] for m in batches}
-    positive = [m for m in batches if np.median(floors[m]) > 0.0]  # the others have no logarithm
+    positive = [m for m in batches if np.median(floors[m]) > 0.0]  # The logarithms of the others do not exist.
     if len({batches[m] for m in positive}) > 1:
         slope = fit_slope([batches[m] for m in positive], [floors[m] for m in positive])
         means = ", ".join(f"{fmean(floors[m]):.1e} (b = {batches[m]})" for m in positive)

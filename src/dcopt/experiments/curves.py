@@ -1,7 +1,7 @@
-"""Runs of many methods on random parts of a data set: F, measures, non-zeros and accuracy on the way.
+"""Runs of many methods on random parts of a data set: F, measures, non-zeros and accuracy during the run.
 
 F(x) = (1/N) Σ φ(⟨a_i, x⟩, y_i) + r(x), rows of length 1, no intercept, x0 = 0. Every run draws its own part of the rows
-for testing; all methods of a run see the same rows. Looking is neither counted nor timed.
+for testing; all methods of a run see the same rows. Evaluations for the trace are neither counted nor timed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .contestants import method
 from .ledger import Line
 from .typed import build
 
-REFERENCE = "reference"  # a long run for the best F known; not shown
+REFERENCE = "reference"  # A long run for the best known F, which is not shown.
 COLUMNS = ("t", "seconds", "gradients", "paper", "F", "gap", "criticality", "nnz", "train", "test")
 _MAY_MISS = ("train", "test")  # a regression has no accuracy, and a run without test rows none on them
 
@@ -142,7 +142,7 @@ def jobs(recipe: Recipe, sets: tuple[str, ...]) -> Iterator[Job]:
 
 
 class SplitProblem(NamedTuple):
-    """The problem of one run, and what can be seen of a point."""
+    """The problem of one run, and the quantities that are recorded at a point."""
 
     P: Problem
     X: Any  # training rows
@@ -184,7 +184,7 @@ def _split(recipe: Recipe, data: str, seed: int) -> SplitProblem:
 
 
 def follow(job: Job, split: SplitProblem) -> tuple[dict[str, list[Any]], str]:
-    """The method from x0 = 0 until its budget is spent: what the looks saw, and how it ended."""
+    """Run the method from x0 = 0 until its budget is spent: the recorded columns, and the status at the end."""
     recipe, n = job.recipe, int(split.P.n or 0)
     long = job.method == REFERENCE
     budget, every = (recipe.reference, recipe.reference / 8) if long else (recipe.passes, recipe.every)

@@ -1,4 +1,4 @@
-"""scikit-learn estimators: the only room that knows its API, and the only one that warns."""
+"""scikit-learn estimators: the only package that uses scikit-learn's API, and the only one that issues warnings."""
 
 from ..fit.path import PathResult, path
 from .classifier import DCClassifier
