@@ -65,7 +65,7 @@ def bring(terminal: Terminal, one: Listed) -> None:
         return
     if one.source:
         if os.environ.get("DCOPT_CACHE") == "":
-            raise BadSettings("DCOPT_CACHE", "", "a folder: with an empty one nothing is kept")
+            raise BadSettings("DCOPT_CACHE", "", "a folder: an empty name disables the cache")
         terminal.note(f"{one.name}: {size(one.bytes)} from {one.source}")
     load_dataset(one.name)  # Without a source, the error says what to do instead.
 

@@ -59,7 +59,7 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
         terminal.note(f"{' and '.join(left)}: written only if named here, as in {again(journal)}")
     bench = bench_of(terminal, asked)
     if journal.at is not None and not 0 <= journal.at.way < len(bench.fit.ways):
-        raise BadModel(journal.path, f"says that way {journal.at.way} is at work: there are {len(bench.fit.ways)}")
+        raise BadModel(journal.path, f"names method {journal.at.way} as the present one, of {len(bench.fit.ways)}")
     there = journal.at is not None and _is_of(checkpoint, bench.fit.ways[journal.at.way].method)
     if there and journal.ended is not None and not given.keys() & BUDGETS:
         terminal.note(f"{checkpoint}: the fit is over ({journal.ended}), and this is its result")
@@ -116,7 +116,7 @@ def _told_how_to_go_on(terminal: Terminal, journal: Journal) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, SystemExit):
         if journal.asked.checkpoint is None:
-            terminal.note("nothing is kept of it: --checkpoint FILE keeps what is done")
+            terminal.note("the run was not saved: --checkpoint FILE saves runs")
         elif journal.path.exists():
             terminal.note(f"to go on: {again(journal)}")
         raise

@@ -130,7 +130,7 @@ def read_journal(checkpoint: str | Path) -> Journal:
     """The journal of a checkpoint; BadModel if the file is not a valid journal."""
     path = beside(checkpoint)
     if not path.exists():
-        raise BadModel(checkpoint, f"is no checkpoint of dcopt fit: {path.name} is not beside it")
+        raise BadModel(checkpoint, f"is not a checkpoint of dcopt fit: {path.name} is missing")
     header, arrays = load_model(path, allow_nonfinite=True)
     return guarded(path, lambda: _journal(header, arrays))
 
@@ -185,5 +185,5 @@ def _typed(name: str, value: Any, kind: str) -> Any:
     if value is None and kind.endswith(" | None"):
         return None
     if not _TYPES[kind.removesuffix(" | None")](value):
-        raise TypeError(f"{name}: {value!r:.40} is no {kind}")
+        raise TypeError(f"{name}: {value!r:.40} is not a {kind}")
     return value

@@ -79,7 +79,7 @@ def _fitted(path: str, model: Any) -> tuple[str | None, Fitted]:
             raise TypeError("target or zero_based")
         coding = None if table is None else from_plain(table)
         if coding is not None and coding.features != names:
-            raise ValueError("columns that do not make its features")
+            raise ValueError("the columns do not match the features")
     except (ValueError, TypeError, KeyError) as why:
         raise BadModel(path, f"does not say how its data were read ({str(why)[:80]})") from None
     return target, Fitted(names, int(model.n_features_in_), coding, zero_based is True)

@@ -98,7 +98,7 @@ class PathResult:
 def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float, lams: Any) -> NDArray[np.float64]:
     """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first."""
     if not hasattr(r, "lam"):
-        raise BadSettings("penalty", r, "one with lam, which is what a path goes along")
+        raise BadSettings("penalty", r, "a penalty with lam, because a path varies lam")
     if lams is not None:
         given = np.sort(check.real_array(lams, "lams").ravel())[::-1]
         if not (given.size and np.isfinite(given).all() and given[-1] >= 0.0):

@@ -100,11 +100,11 @@ def load_estimator(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator. Nothing in the file is executed. BadModel names any defect of the file."""
     header, arrays = load_model(path, allow_nonfinite=True)
     if "estimator" not in header:
-        raise BadModel(path, "is a model of another kind: no estimator is in it")
+        raise BadModel(path, "is a model without an estimator")
     try:
         return _restored(header, arrays)
     except _NO_MODEL as why:
-        raise BadModel(path, f"is no estimator of this version ({type(why).__name__}: {str(why)[:80]})") from None
+        raise BadModel(path, f"is not an estimator of this version ({type(why).__name__}: {str(why)[:80]})") from None
 
 
 def _restored(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
@@ -152,7 +152,7 @@ def _width(model: Any, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
     model.classes_ = arrays["classes"]
     c = len(model.classes_)
     if model.classes_.ndim != 1 or c < 2:
-        raise ValueError("classes that are no list of two or more")
+        raise ValueError("expected a list of two or more classes")
     return (c,) if model._loss(c).labels == "class" else ()
 
 

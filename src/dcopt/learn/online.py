@@ -77,7 +77,7 @@ class Online(DCBase):
             expected = "False in partial_fit: the deviations of a stream's columns are not known in advance"
             raise BadSettings("standardize", self.standardize, expected)
         if getattr(self, "class_weight", None) is not None:
-            raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
+            raise BadSettings("class_weight", self.class_weight, "None: partial_fit gives all samples the same weight")
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
         waits, warned = None, False

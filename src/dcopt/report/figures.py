@@ -42,7 +42,7 @@ def paper_figure(panels: Sequence[Panel], stem: Path, x: str, y: str, *, every: 
     from matplotlib.figure import Figure
 
     if not panels:
-        raise BadInput("panels", "there is none to draw")
+        raise BadInput("panels", "is empty: expected at least one panel")
     lines = [_lines(panel, x, y, every) for panel in panels]
     width = 4.4 if len(panels) == 1 else 3.3 * len(panels)
     with rc_context(_STYLE):

@@ -48,7 +48,7 @@ class opened:
                 raise BadModel(path, "is a folder, not a file" if stat.S_ISDIR(mode) else "is not a regular file")
             self.file: BufferedReader = open(path, "rb")
         except FileNotFoundError:
-            raise BadModel(path, "is not a file: nothing has this name") from None
+            raise BadModel(path, "does not exist") from None
         except (OSError, ValueError) as why:  # BadModel is a ValueError, and a NUL in the name raises ValueError, too.
             raise why if isinstance(why, BadModel) else BadModel(path, f"cannot be opened ({why})") from None
 
@@ -80,10 +80,10 @@ class opened:
         first = self.take(8)
         self.length = int.from_bytes(first, "little")
         if not least <= self.length <= min(MOST_HEADER, self.size - 8):
-            raise BadModel(self.path, f"a header of {self.length} bytes: this is no file of dcopt, or not all of it")
+            raise BadModel(self.path, f"has a header of {self.length} bytes: not a file of dcopt, or truncated")
         head = self.take(self.length)
         if not head.startswith(START):
-            raise BadModel(self.path, "is no file of dcopt")
+            raise BadModel(self.path, "is not a file of dcopt")
         said, rest = head[len(START) : least], head[least:]
         digest = hashlib.sha256(first + START + b"0" * 64 + rest)
         left = self.size - 8 - self.length
@@ -116,7 +116,7 @@ def checked(file: opened) -> tuple[dict[str, str], dict[str, Entry]]:
             raise BadModel(path, f"{name[:40]} begins at byte {entry.begin}, not at {at}: a gap or an overlap")
         at = entry.end
     if at != file.size - 8 - file.length:
-        raise BadModel(path, f"{at} bytes of arrays are declared, {file.size - 8 - file.length} are there")
+        raise BadModel(path, f"declares {at} bytes of arrays and holds {file.size - 8 - file.length}")
     return meta, entries
 
 
@@ -135,10 +135,10 @@ def _entry(dtype: str, shape: list[int], data_offsets: list[int]) -> Entry:
     if dtype not in TYPES:
         raise ValueError(f"{str(dtype)[:20]} is not a type of dcopt's files")
     if not (isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS and len(data_offsets) == 2):
-        raise ValueError("not a shape, or no two offsets")
+        raise ValueError("the shape or the offsets are invalid")
     if not all(type(n) is int and 0 <= n < 2**62 for n in (*shape, *data_offsets)):
         raise ValueError("a size that is not a count")
     begin, end = data_offsets
     if end - begin != math.prod(shape) * TYPES[dtype].itemsize:  # Python's integers do not overflow.
-        raise ValueError("an array whose bytes are not those of its shape")
+        raise ValueError("the size of an array does not match its shape")
     return Entry(dtype, tuple(shape), begin, end)

@@ -51,7 +51,7 @@ def describe(kind: str, component: Any, arrays: dict[str, Array], at: str = "") 
 def rebuild(said: Any, kind: str, arrays: Mapping[str, Array]) -> Any:
     """The component from the registry, checked by its constructor; ValueError if `said` does not describe one."""
     if not isinstance(said, dict) or said.keys() != {"kind", "name", "settings"} or said["kind"] != kind:
-        raise ValueError(f"no {kind} is described")
+        raise ValueError(f"expected a description of a {kind}")
     name, settings = said["name"], said["settings"]
     known = REGISTRIES[kind].get(name) if isinstance(name, str) else None
     if known is None:
@@ -87,7 +87,7 @@ def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
         if a.dtype.kind in "iuf":
             arrays[name] = a
             return {"array": name}
-    raise BadSettings(name, value, "a number, a string, or a list of numbers: nothing else goes into a file")
+    raise BadSettings(name, value, "a number, a string or a list of numbers, which a file can hold")
 
 
 def _unpack(value: Any, arrays: Mapping[str, Array]) -> Any:
@@ -99,6 +99,6 @@ def _unpack(value: Any, arrays: Mapping[str, Array]) -> Any:
         flat, sizes = arrays[value["parts"]], arrays[value["parts"] + ".sizes"]
         whole = flat.ndim == sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes >= 0).all()
         if not (whole and sizes.sum() == flat.size):
-            raise ValueError("parts that do not fit together")
+            raise ValueError("the groups and their lengths are inconsistent")
         return [part.tolist() for part in np.split(flat, np.cumsum(sizes)[:-1])]
-    raise ValueError("a setting that is no value")
+    raise ValueError("a setting is not a plain value")

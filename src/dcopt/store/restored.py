@@ -105,13 +105,13 @@ class Checkpoint:
         """A column of the trace: one number for each line, in the type in which it is written."""
         a = self.arrays[f"trace.{name}"]
         if a.ndim != 1 or a.dtype.kind != ("i" if name in INTEGERS else "f"):
-            raise BadModel(self.path, f"trace.{name} has shape {a.shape} and type {a.dtype}: it is no column")
+            raise BadModel(self.path, f"trace.{name} has shape {a.shape} and type {a.dtype}: expected a column")
         return list(a.tolist())
 
     def _point(self, name: Any, shape: tuple[int, ...]) -> Array:
         a = self.arrays[name]
         if a.shape != tuple(shape) or a.dtype.kind != "f":
-            raise BadModel(self.path, f"{name} has shape {a.shape} and type {a.dtype}: it is not an x of this problem")
+            raise BadModel(self.path, f"{name} has shape {a.shape} and type {a.dtype}: the x of P differs")
         return a
 
     def _fit(self, said: Any, template: Any) -> Any:
@@ -174,4 +174,4 @@ def guarded(path: str | os.PathLike[str], work: Callable[[], T]) -> T:
     except BadModel:
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as why:
-        raise BadModel(path, f"is no checkpoint of this version ({type(why).__name__}: {str(why)[:80]})") from None
+        raise BadModel(path, f"is not a checkpoint of this version ({type(why).__name__}: {str(why)[:80]})") from None

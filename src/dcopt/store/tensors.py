@@ -95,7 +95,7 @@ def _head(kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     head = START + b"0" * 64 + b'",' + rest[len(b'{"__metadata__":{') :]
     head += b" " * (-len(head) % 8)
     if len(head) > MOST_HEADER:
-        raise BadSettings("header", f"{len(head)} bytes", f"at most {MOST_HEADER}: long lists belong into arrays")
+        raise BadSettings("header", f"{len(head)} bytes", f"at most {MOST_HEADER}: store long lists as arrays")
     return head
 
 
@@ -135,9 +135,9 @@ def _header(path: str | os.PathLike[str], meta: dict[str, str]) -> dict[str, Any
     try:
         header = plain.loads(meta["header"])
     except (ValueError, RecursionError, TypeError) as why:
-        raise BadModel(path, f"its header is not what dcopt writes ({str(why)[:80]})") from None
+        raise BadModel(path, f"has a header that dcopt did not write ({str(why)[:80]})") from None
     if not isinstance(header, dict):
-        raise BadModel(path, "its header is not what dcopt writes (no dict)")
+        raise BadModel(path, "has a header that dcopt did not write (not a dict)")
     return header
 
 
