@@ -102,7 +102,7 @@ def _coding(coding: Coding) -> list[str]:
 
 
 def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
-    origin, state, run = said.header["origin"], said.header["state"], said.header["run"]
+    origin, state, ledger = (said.header[part] for part in ("origin", "state", "ledger"))
     trace = {k: v for k, v in read_tensors(path, "checkpoint", allow_nonfinite=True)[1].items() if "trace." in k}
     columns = ("passes", "F", "measure", "nnz") if len(trace["trace.t"]) else ()
     last = {name: float(trace[f"trace.{name}"][-1]) for name in columns}
@@ -112,8 +112,8 @@ def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
         "seed": origin["seed"],
         "step": state["t"],
         "gradients": state["spent"][0],
-        "seconds": run["seconds"],
-        "ended": None if run["end"] is None else ": ".join(run["end"]),
+        "seconds": ledger["seconds"],
+        "ended": None if ledger["end"] is None else ": ".join(ledger["end"]),
         "last in the trace": last,
         "told": {k: v for k, v in origin["told"].items() if v is not None},
         "of": origin["fingerprint"],
