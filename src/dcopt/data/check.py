@@ -13,23 +13,9 @@ from .labels import codes, declared, is_missing, label_array, labels, object_lab
 from .rows import Declared, RowMatrix
 
 __all__ = [
-    "as_rows",
-    "codes",
-    "declared",
-    "dense",
-    "finite",
-    "is_missing",
-    "label_array",
-    "labels",
-    "not_empty",
-    "object_labels",
-    "point",
-    "real_array",
-    "sample_weights",
-    "unmasked",
-    "vector",
-    "weigh_classes",
-]
+    "as_rows", "codes", "declared", "dense", "finite", "is_missing", "label_array", "labels", "not_empty",
+    "object_labels", "point", "real_array", "sample_weights", "unmasked", "vector", "weigh_classes",
+]  # fmt: skip
 
 
 def as_rows(X: Any, name: str = "X") -> RowMatrix:

@@ -79,9 +79,7 @@ class CsrRows:
         z: NDArray[Any] = kernel(*self._arrays(rows), x)
         return z
 
-    def pair(
-        self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None
-    ) -> NDArray[Any]:
+    def pair(self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
         if rows is None and self.large:
             return np.stack((self.dot(x), self.dot(prev)))
         if x.ndim == 1 and self._paired:
@@ -122,9 +120,7 @@ class CsrRows:
 
         return z, self.sweep(x, visit, _BLOCK).astype(np.result_type(*kinds), copy=False)
 
-    def sweep(
-        self, x: NDArray[Any], visit: Callable[..., None], block: int | None = None
-    ) -> NDArray[np.float64]:
+    def sweep(self, x: NDArray[Any], visit: Callable[..., None], block: int | None = None) -> NDArray[np.float64]:
         """The sum over all rows of what visit(start, stop, x, out) adds to `out` for the rows from start to stop
 
         `block` stored entries at a time, in a fixed number of partial sums, from several threads at once.

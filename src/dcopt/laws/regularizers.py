@@ -128,10 +128,7 @@ def lam_has_its_limits(r: Regularizer) -> None:
             demand(none.value(x) == 0.0 and none.r1(x) == 0.0, "lam = 0 still penalises")
             demand(bool(np.all(none.prox(x, 0.7) == x) and np.all(none.subgrad(x) == 0)), "lam = 0 still moves x")
             demand(none.L2 == 0.0, f"lam = 0 has L2 = {none.L2}")
-            demand(
-                abs(tiny.value(x)) <= 1e-9 and bool(np.all(abs(tiny.prox(x, 1.0) - x) <= 1e-9)),
-                "lam -> 0 jumps",
-            )
+            demand(abs(tiny.value(x)) <= 1e-9 and bool(np.all(abs(tiny.prox(x, 1.0) - x) <= 1e-9)), "lam -> 0 jumps")
             p = huge.prox(x, 1.0)
             for j in np.ndindex(x.shape):
                 e = np.zeros(x.shape)

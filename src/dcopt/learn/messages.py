@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -87,10 +86,3 @@ def _hint(task: Task, done: Done, budget: Budget) -> str:
         times = certificate.value / certificate.tol if certificate.tol else np.inf
         return f"raise max_passes (the measure is {times:.2g} times its tolerance)"
     return "centre and scale the columns, raise tol, or try another solver"
-
-
-def column_squares(rows: Any) -> Any:
-    """Σ_i a_ij² for every column."""
-    if hasattr(rows, "indices"):
-        return np.bincount(rows.indices, np.asarray(rows.data, np.float64) ** 2, rows.shape[1])
-    return np.einsum("ij,ij->j", rows.a, rows.a, dtype=np.float64)

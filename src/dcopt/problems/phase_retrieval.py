@@ -68,12 +68,7 @@ class Intensity(Loss):
 
 
 def phase_retrieval(
-    A: Any,
-    b: Any,
-    lam: float = 0.0,
-    *,
-    form: Literal["quartic", "bregman"] = "quartic",
-    eta: float | None = None,
+    A: Any, b: Any, lam: float = 0.0, *, form: Literal["quartic", "bregman"] = "quartic", eta: float | None = None
 ) -> Problem:
     """F(x) = (1/4N) Σ (⟨a_i, x⟩² − b_i)² + λ‖x‖₁, b ≥ 0.
 

@@ -44,9 +44,7 @@ def previous(path: str | os.PathLike[str]) -> Path:
     return target.with_name(target.name + ".prev")
 
 
-def write(
-    path: str | os.PathLike[str], chunks: Iterable[Any], *, keep: bool = False, calls: Calls = CALLS
-) -> None:
+def write(path: str | os.PathLike[str], chunks: Iterable[Any], *, keep: bool = False, calls: Calls = CALLS) -> None:
     """Replace the file by the chunks, completely or not at all. `keep` leaves the old file at `previous(path)`.
 
     A folder, a symbolic link and a file without permission to write are refused (OSError), not replaced.

@@ -18,11 +18,7 @@ class Model(NamedTuple):
 
 
 def save_model(
-    path: str | os.PathLike[str],
-    header: Mapping[str, Any],
-    arrays: Mapping[str, Any],
-    *,
-    allow_nonfinite: bool = False,
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any], *, allow_nonfinite: bool = False
 ) -> None:
     """Write a model, completely or not at all. An existing file is replaced.
 

@@ -12,11 +12,7 @@ _THEOREM = {
     ("online", "criticality"): "B (online, critical distance)",
     ("online", "gap"): "C (online, gap)",
 }
-_MODE = {
-    "certified": "mended theory, κ raised where needed",
-    "paper": "as printed",
-    "practical": "what dca-page does",
-}
+_MODE = {"certified": "mended theory, κ raised where needed", "paper": "as printed", "practical": "what dca-page does"}
 
 
 def paragraph(plan: Plan) -> str:

@@ -70,12 +70,7 @@ def dotk(
 
 @compiled
 def tdot1(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    c: NDArray[Any],
-    d: int,
+    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], c: NDArray[Any], d: int
 ) -> NDArray[Any]:
     """Σ_k c_k a_{rows[k]}"""
     out = np.zeros(d, np.float64)
@@ -89,12 +84,7 @@ def tdot1(
 
 @compiled
 def tdotk(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    c: NDArray[Any],
-    d: int,
+    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], c: NDArray[Any], d: int
 ) -> NDArray[Any]:
     """Σ_k a_{rows[k]} c_{k·}ᵀ"""
     out = np.zeros((d, c.shape[1]), np.float64)
