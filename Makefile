@@ -8,7 +8,7 @@ JOBS   ?= 2
 OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test slow-test lint reproduce bench bench-check bench-peers fuzz clean
+.PHONY: help venv test slow-test lint rooms reproduce bench bench-check bench-peers fuzz clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ lint: $(VENV)/.dev  ## ruff, mypy --strict on src, the walls
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+rooms:  ## write the tables of rooms and walls in docs/architecture.md from pyproject.toml
+	$(PYTHON) docs/rooms.py
 
 # QUICK=1: a small version, in OUT-quick. FORCE=1: start over where a report exists. Cut off, it continues.
 reproduce: $(VENV)/.report  ## the paper's experiments: results/report.html

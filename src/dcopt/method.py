@@ -21,7 +21,7 @@ from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
 from .sums.constants import importance_kappa
-from .theory.formulas import Scene, shift_for
+from .theory.formulas import ProblemConstants, shift_for
 
 
 @runtime_checkable
@@ -167,8 +167,8 @@ def _weighs(P: Problem) -> bool:
 def _needed_shift(P: Problem, s: float) -> float:
     """The smallest η for which an estimator of spread s keeps the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
     c = P.constants
-    scene = Scene(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
-    return shift_for(scene, s * scene.L_v)
+    known = ProblemConstants(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
+    return shift_for(known, s * known.L_v)
 
 
 def _local(method: Method, P: Problem, how: Local) -> Ready:

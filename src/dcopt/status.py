@@ -23,8 +23,3 @@ class Status(Enum):
     def success(self) -> bool:
         """Whether a tolerance was met."""
         return self in (Status.CONVERGED, Status.ACCEPTABLE)
-
-    @property
-    def has_solution(self) -> bool:
-        """Whether the x that comes with it is usable: finite and in the domain (always so, also after DIVERGED)."""
-        return True

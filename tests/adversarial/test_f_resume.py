@@ -503,7 +503,7 @@ def test_what_has_no_checkpoint(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     with pytest.raises(dcopt.BadInput):
         resume(tmp_path / "run", matrix())  # type: ignore[arg-type]
-    with pytest.raises(BadModel, match="nothing has this name"):
+    with pytest.raises(BadModel, match="does not exist"):
         resume(tmp_path / "run", convex())
 
 

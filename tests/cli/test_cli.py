@@ -164,7 +164,7 @@ def test_fetch_says_what_it_does(tmp_path: Path, here: Here) -> None:
     assert code == 1 and out == "" and first == "a9a: 2.3 MB from http://127.0.0.1:9/binary/a9a"
     assert second.startswith("dcopt: the data set a9a is not here and cannot be fetched")
     code, _, err = here.run("datasets", "a9a", "--fetch", DCOPT_CACHE="")
-    assert code == 1 and "nothing is kept" in err
+    assert code == 1 and "disables the cache" in err
 
 
 def test_the_experiments_are_those_that_can_be_run() -> None:

@@ -29,7 +29,7 @@ BAD = {
     "too many": (("datasets", "a9a", "w8a"), "w8a"),
     "no such experiment": (("reproduce", "binry"), "did you mean 'binary'?"),
     "no such data set": (("datasets", "digit"), "did you mean 'digits'?"),
-    "no such file": (("plan", "nowhere.svm", "--eps", "1"), "is not a file"),
+    "no such file": (("plan", "nowhere.svm", "--eps", "1"), "does not exist"),
     "nothing to fetch": (("datasets", "--fetch"), "the name of a data set"),
     "cannot be fetched": (("datasets", "colon-cancer", "--fetch"), "colon-cancer"),
     "a recipe for five": (("reproduce", "--recipe", "mine.toml"), "one experiment"),

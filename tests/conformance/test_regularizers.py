@@ -13,6 +13,7 @@ import pytest
 from dcopt.errors import BadSettings
 from dcopt.laws.base import LawBroken, run
 from dcopt.laws.regularizers import LAWS
+from dcopt.laws.samples import SAMPLES
 from dcopt.regularizers import (
     L1,
     L2,
@@ -43,7 +44,7 @@ LISTS = [[4, 0], [1, 2, 5], [3]]
 
 
 def variants():
-    for name, r in REGULARIZERS.items():
+    for name, r in SAMPLES.items():
         yield name, r
         yield f"{name}:except", Except(r, last=2)
         if isinstance(r, (Profiled, ElasticNet)):
@@ -77,6 +78,13 @@ def test_the_registry_is_complete_and_names_are_looked_up():
     assert regularizer(mine) is mine
     with pytest.raises(BadSettings, match="exponential"):
         regularizer("exponentail")
+
+
+def test_every_registered_name_has_a_sample_that_is_no_default():
+    assert set(SAMPLES) == set(REGULARIZERS)
+    for name, r in REGULARIZERS.items():
+        assert type(SAMPLES[name]) is type(r)
+        assert not hasattr(r, "lam") or SAMPLES[name].lam != r.lam
 
 
 # r at x = (0.5, -2, 0), subgrad of r2, slope0 (c), L_r2: the table of penalties, by hand

@@ -14,6 +14,12 @@ def test_import_loads_nothing_heavy() -> None:
     assert out.strip() == "[]"
 
 
+def test_estimators_are_imported_at_first_use_and_compile_nothing() -> None:
+    code = "import sys, dcopt; dcopt.DCRegressor; print([m for m in ('sklearn', 'numba') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "['sklearn']"
+
+
 def test_no_code_runs_from_files() -> None:
     """No pickle, eval, exec, marshal or joblib anywhere in the package, and no fastmath."""
     import ast

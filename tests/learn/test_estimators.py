@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +40,6 @@ def as_x(model):
 def test_converged_is_true(penalty, measure):
     X, y = two_classes()
     model = dcopt.DCClassifier(penalty=penalty, lam=0.02, tol=1e-6, measure=measure).fit(X, y)
-    from dataclasses import replace
 
     P = dcopt.erm(X, y, "logistic", replace(REGULARIZERS[penalty], lam=0.02), intercept=True)
     assert model.status_ == "CONVERGED" and model.n_iter_ == model.trace_["t"][-1]
@@ -344,11 +344,11 @@ def test_every_solver_gives_the_answer(solver):
 
 def test_auto_says_why():
     from dcopt.data.check import as_rows
-    from dcopt.fit.solver_choice import Choice, choices
+    from dcopt.fit.solver_choice import choices
     from dcopt.fit.task import Task
     from dcopt.losses import Logistic, Softmax, Squared
 
-    def ways(solver: str, n: int, shape: tuple[int, ...], loss: dcopt.losses.Loss, r: dcopt.Regularizer) -> list[Choice]:
+    def ways(solver: str, n: int, shape: tuple[int, ...], loss: dcopt.losses.Loss, r: dcopt.Regularizer) -> list:
         entries = np.ones(n), (np.arange(n), np.arange(n) % shape[0])
         labels = np.zeros(n, np.int64) if loss.labels == "class" else np.ones(n)
         rows = as_rows(sp.csr_array(entries, shape=(n, shape[0])))
@@ -462,3 +462,21 @@ def test_the_page_runs_and_prints_what_it_says(capsys):
             assert 0.0 <= float(one) <= 1e-12 and float(other) <= 1e-12  # of the size of rounding
         else:
             assert one == other
+
+
+@pytest.mark.parametrize("penalty", ["scad", "mcp", "l1", "elastic-net"])
+def test_no_default_strength_comes_from_the_registry(penalty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, the strength of the penalty is a share of lam_max, also in a stream and on a path."""
+    X, y = two_classes()
+
+    def strengths() -> list[float]:
+        whole = dcopt.DCClassifier(penalty=penalty, max_passes=2.0).fit(X, y)
+        stream = dcopt.DCClassifier(penalty=penalty, holdout=20).partial_fit(X, y, classes=np.unique(y))
+        best = dcopt.DCClassifierCV(penalty=penalty, n_lams=3, cv=2, max_passes=2.0).fit(X, y)
+        return [whole.lam_, stream.lam_, *best.lams_]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = strengths()
+        monkeypatch.setitem(REGULARIZERS, penalty, replace(REGULARIZERS[penalty], lam=7.0))
+        assert strengths() == want

@@ -14,7 +14,7 @@ import dcopt
 from dcopt.estimators import PAGE
 from dcopt.regularizers import MCP, CappedL1, Exponential
 from dcopt.theory import formulas
-from dcopt.theory.formulas import Scene
+from dcopt.theory.formulas import ProblemConstants
 
 
 def problem(kind: str, n: int = 300) -> dcopt.Problem:
@@ -145,12 +145,12 @@ def test_measured_cost_is_below_the_predicted() -> None:
 
 
 def test_scene_needs_no_second_look_at_the_data() -> None:
-    from dcopt.theory.compare import scene
+    from dcopt.theory.compare import constants_at
 
     P = problem("smooth r2")
     plan = dcopt.plan(P, 0.01)
     s = P.constants.smoothness
     assert s is not None
     for kappa in (0.3, 2.0):
-        c, got = P.with_kappa(kappa).constants, scene(plan, s, kappa)
-        assert got == Scene(300.0, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2)  # type: ignore[arg-type]
+        c, got = P.with_kappa(kappa).constants, constants_at(plan, s, kappa)
+        assert got == ProblemConstants(300.0, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from dcopt.datasets.named import available
 from dcopt.estimators import SAGA
 from dcopt.regularizers import L2, MCP, Exponential, Zero
 from dcopt.theory import formulas
-from dcopt.theory.formulas import Scene
+from dcopt.theory.formulas import ProblemConstants
 
 
 class Given:
@@ -168,7 +168,7 @@ def test_kappa_is_raised_until_the_condition_holds() -> None:
     """ρ = 1.5, θ = √0.9 · 1 = 0.9487 > ρ/2: η = (4θ − ρ)/2 = 1.147, then a = ρ'/4 exactly."""
     H: Any = Given(100, 0.0, 2.0, 2.0, 1.0)
     P = dcopt.Problem(ScaledIdentity(1.5), H, L2(lam=1e-9))
-    scene = Scene(100, 1.5, 0.0, 2.0, 2.0, 1.0, 0.0)
+    scene = ProblemConstants(100, 1.5, 0.0, 2.0, 2.0, 1.0, 0.0)
     eta = formulas.shift_for(scene, sqrt(0.9))
     assert eta == pytest.approx((4 * sqrt(0.9) - 1.5) / 2)
     after = scene.shifted(eta)
@@ -183,10 +183,10 @@ def test_kappa_is_raised_until_the_condition_holds() -> None:
 def test_just_above_the_condition_the_plan_is_not_endless() -> None:
     """T ~ 1/a: a κ that hardly meets a > 0 is raised as one that does not, and T is within a few times of the best."""
     for rho in 2 * np.array([1.0 + 1e-9, 1.01, 1.1, 1.14, 1.15, 1.5, 3.0]):
-        scene = Scene(100, rho, 0.0, 2.0, 2.0, 1.0, 0.0)  # θ = 1
+        scene = ProblemConstants(100, rho, 0.0, 2.0, 2.0, 1.0, 0.0)  # θ = 1
         shifts = np.linspace(0.0, 10.0, 1001)[1:]
 
-        def T(eta: float, scene: Scene = scene) -> float:
+        def T(eta: float, scene: ProblemConstants = scene) -> float:
             after = scene.shifted(eta)
             rate = formulas.full(after)._replace(a=after.rho / 2 - 1.0, Theta=1.0)
             return formulas.steps(after, rate, 1.0, 1e-3, "criticality")
@@ -206,7 +206,7 @@ def test_sigma_that_was_seen_at_one_point_is_said_to_be() -> None:
 
 
 def test_rates_of_the_other_methods() -> None:
-    c = Scene(1000, 1.0, 0.5, 1.25, 1.5, 0.25, 0.0)
+    c = ProblemConstants(1000, 1.0, 0.5, 1.25, 1.5, 0.25, 0.0)
     svrg = formulas.svrg(c, 100, 3, exact=False)
     assert svrg.a == pytest.approx(0.75 - 1.5 * sqrt((e - 1) * 3 * 4 / 100))
     assert svrg.Theta == pytest.approx(1.5 * 3 / sqrt(200)) and svrg.cost == pytest.approx((1000 + 400) / 3)

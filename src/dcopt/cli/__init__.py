@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-PROGRAM_OPTIONS = ("--quiet", "-q", "--json", "--debug")  # understood everywhere on the line
+PROGRAM_OPTIONS = ("--quiet", "-q", "--json", "--debug")  # These options may stand anywhere on the line.
 
 
 def main() -> None:
-    """Run the words of the command line, and exit with the codes of `ends`."""
+    """Run the words of the command line, and exit with the codes of `exit_codes`."""
     try:
         from .app import app
         from .exit_codes import ended
@@ -18,7 +18,7 @@ def main() -> None:
         print("dcopt: interrupted", file=sys.stderr)
         sys.exit(130)
 
-    if sys.stdout is None:  # closed by the shell: what is said goes nowhere
+    if sys.stdout is None:  # The shell has closed the stream, so that output is discarded.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")

@@ -2,5 +2,5 @@
 
 from . import main
 
-if __name__ == "__main__":  # workers import this file too
+if __name__ == "__main__":  # Worker processes import this file, too.
     main()

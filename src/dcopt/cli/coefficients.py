@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..report.panels import Table
 
-_COLUMNS = 5  # classes that have a column each in the table; with more there is one for the largest coefficient
+_COLUMNS = 5  # Up to this many classes have a column each; more classes share one, for the largest coefficient.
 
 
 def classes_of(model: Any) -> list[Any] | None:

@@ -1,4 +1,4 @@
-"""`dcopt datasets`: what is known by name, and where it is."""
+"""`dcopt datasets`: the data sets that are known by name, and their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..datasets.named import DATASETS, load_dataset, where
 from ..errors import BadSettings, pick
 from .terminal import Terminal
 
-PLACES = {"download": "can be downloaded", None: "not available"}  # the others speak for themselves
+PLACES = {"download": "can be downloaded", None: "not available"}  # The other names need no explanation.
 _BUNDLED = {  # task, rows, features, classes, credit: these files do not change
     "breast_cancer": ("binary", 569, 30, 2, "Breast cancer Wisconsin: UCI, CC BY 4.0"),
     "digits": ("multiclass", 1797, 64, 10, "Handwritten digits: UCI, CC BY 4.0"),
@@ -20,8 +20,8 @@ _BUNDLED = {  # task, rows, features, classes, credit: these files do not change
 }
 
 
-class Known(NamedTuple):
-    """One data set; `bytes` is the size of its text, `classes` 0 for regression, `where` None if it cannot be had."""
+class Listed(NamedTuple):
+    """One data set; `bytes` is the size of its text, `classes` 0 for regression, `where` is None if unavailable."""
 
     name: str
     task: str
@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
 
 def run(terminal: Terminal, name: str | None, fetch: bool) -> None:
-    """All of them, or one of them, brought here first if asked."""
+    """List all data sets, or describe one, after downloading it if asked."""
     if name is None:
         if fetch:
             raise BadSettings("fetch", name, "the name of a data set, as in: dcopt datasets a9a --fetch")
@@ -49,25 +49,25 @@ def run(terminal: Terminal, name: str | None, fetch: bool) -> None:
     terminal.result(one, terminal.table(("", ""), [*rows, ("source", one.source or "–")], head=False))
 
 
-def look(name: str) -> Known:
+def look(name: str) -> Listed:
     entry = CATALOGUE.get(name)
     if entry is None:
         task, rows, features, classes, credit = _BUNDLED[name]
-        return Known(name, task, rows, features, classes, None, where(name), credit, None)
+        return Listed(name, task, rows, features, classes, None, where(name), credit, None)
     shape = entry.rows, entry.features, entry.classes
-    return Known(name, entry.kind, *shape, entry.bytes, where(name), entry.credit, address(entry))
+    return Listed(name, entry.kind, *shape, entry.bytes, where(name), entry.credit, address(entry))
 
 
-def bring(terminal: Terminal, one: Known) -> None:
-    """Download what is not here yet; a set in the cache is one that was checked."""
+def bring(terminal: Terminal, one: Listed) -> None:
+    """Download a set that is not here yet. Sets in the cache were checked."""
     if one.where not in ("download", None):
         terminal.note(f"{one.name} is here already: {one.where}")
         return
     if one.source:
         if os.environ.get("DCOPT_CACHE") == "":
-            raise BadSettings("DCOPT_CACHE", "", "a folder: with an empty one nothing is kept")
+            raise BadSettings("DCOPT_CACHE", "", "a folder: an empty name disables the cache")
         terminal.note(f"{one.name}: {size(one.bytes)} from {one.source}")
-    load_dataset(one.name)  # without a source, it says what to do instead
+    load_dataset(one.name)  # Without a source, the error says what to do instead.
 
 
 HEAD = ("name", "rows", "features", "classes", "size", "where", "licence")
@@ -79,13 +79,13 @@ def listing(terminal: Terminal) -> None:
     terminal.result({"datasets": everything}, table)
 
 
-def row(one: Known) -> tuple[str, ...]:
+def row(one: Listed) -> tuple[str, ...]:
     counts = str(one.rows), str(one.features), str(one.classes or "–")
     return (one.name, *counts, size(one.bytes), PLACES.get(one.where, str(one.where)), one.licence)
 
 
 def size(count: int | None) -> str:
-    """2.3 MB; bytes by the thousand, as disks and downloads are counted."""
+    """A size such as 2.3 MB, in decimal units."""
     if count is None:
         return "–"
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"

@@ -1,4 +1,4 @@
-"""What a table holds, clean or not: the kind of every column, what is missing, and which options a fit would need."""
+"""A description of a table: the kind of every column, missing cells, and the options that a fit needs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..datasets.columns import Column, Table
 from ..datasets.csv_file import CsvFile
 from ..datasets.request import Columns, Data
 
-_LEVELS = 5  # the most frequent ones, which are shown
+_LEVELS = 5  # The number of the most frequent values that are shown.
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
 def of_table(file: TableFile, target: str | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What is known of the file, and of each of its columns. Nothing but an unknown target is refused."""
+    """The description of a file and of each column. Only an unknown target is refused."""
     names = file.names
     at = _target(file, target)
     table = file.read(range(file.width), at)
@@ -29,7 +29,7 @@ def of_table(file: TableFile, target: str | None) -> tuple[dict[str, Any], list[
         known["written with"] = f"{_DELIMITERS[file.delimiter]}, decimal {'comma' if file.decimal == ',' else 'point'}"
     first = [name or "–" for name in (names or ())[:10]]
     known["names"] = "none" if names is None else [*first, *(["…"] if len(names) > 10 else [])]
-    index = names is not None and not names[0]  # without a name: a fit leaves it out
+    index = names is not None and not names[0]  # A fit leaves out a column without a name.
     apart = {0 if at is None else at + 1, int(index)}
     features = [c for c in table.columns if c.place not in apart]
     absent = np.logical_or.reduce([c.missing for c in features]) if features else np.zeros(n, bool)
@@ -66,7 +66,7 @@ HEAD = ("column", "name", "kind", "values", "missing")
 
 
 def of_rows(data: Data) -> dict[str, Any]:
-    """What is known of data without names: LIBSVM text and data sets."""
+    """The description of data without names: LIBSVM text and data sets."""
     n, d = data.X.shape
     sparse = hasattr(data.X, "tocsr")
     nnz = int(data.X.nnz) if sparse else int(np.count_nonzero(data.X))

@@ -1,7 +1,7 @@
 """How the program ends. Exit codes:
 
 0 done; 1 bad input (usage, settings, data, files); 2 not converged; 70 a bug in dcopt; 130 interrupted (Ctrl-C);
-141 nobody reads the output any more; 143 terminated.
+141 the reader of the output has gone; 143 terminated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Refused: Any = typer.BadParameter.__mro__[2]  # ClickException: of click, or of
 
 
 class NotConverged(Exception):
-    """Raised by a command after its result: there is one, but the run stopped before its tolerance."""
+    """Raised by a command after its result, if the run stopped before its tolerance was met."""
 
 
 class NobodyReads(Exception):
@@ -36,7 +36,7 @@ class NobodyReads(Exception):
 
 
 def ended(program: Callable[[], object], terminal: Terminal) -> int:
-    """Run the program; say in one line what went wrong, and give the exit code."""
+    """Run the program; report an error in one line, and return the exit code."""
     code = DONE
     interrupt, terminate = Held(KeyboardInterrupt), Held(lambda: SystemExit(TERMINATED))
     try:
@@ -63,10 +63,11 @@ def ended(program: Callable[[], object], terminal: Terminal) -> int:
     except Exception as error:
         _explain(error, f"{type(error).__name__}: {error} (a bug in dcopt: --debug shows where)", terminal)
         return BUG
-    except SystemExit as end:  # from typer and rich: 0 after a completion script, 1 when nobody reads
+    except SystemExit as end:
+        # typer and rich exit with 0 after a completion script, and with 1 when the reader has gone.
         code = PIPE if end.code == 1 else int(end.code or DONE)
         return _deaf() if code == PIPE else code
-    if code == INTERRUPTED and terminate.asked:  # a run ends in the same way for both signals
+    if code == INTERRUPTED and terminate.asked:  # Both signals end a run in the same way.
         return TERMINATED
     if code == INTERRUPTED:
         terminal.error("interrupted")
@@ -90,7 +91,7 @@ def _explain(error: Exception, line: str, terminal: Terminal) -> None:
 
 
 def _drain() -> None:
-    """Where stdout itself is what failed (a full disk), the interpreter would try again at its end, and complain."""
+    """Flush stdout. If that fails (a full disk), the interpreter would fail again at its end."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -98,14 +99,14 @@ def _drain() -> None:
 
 
 def _deaf() -> int:
-    """Let what is still in the buffer go nowhere, so that the interpreter does not complain at its end."""
+    """Discard the rest of the buffer, so that the interpreter does not report an error at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE
 
 
 @contextmanager
 def _handled(handlers: dict[signal.Signals, Held]) -> Iterator[None]:
-    """With these handlers. Signals that are ignored stay so: a shell ignores Ctrl-C for background jobs."""
+    """Install these handlers. Ignored signals stay ignored, because shells ignore Ctrl-C for background jobs."""
     before = {number: signal.getsignal(number) for number in handlers}
     for number, handler in handlers.items():
         if before[number] is not signal.SIG_IGN:

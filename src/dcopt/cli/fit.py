@@ -1,4 +1,4 @@
-"""`dcopt fit` and `dcopt resume`: from data to a model, by way of λ, with a checkpoint and a report."""
+"""`dcopt fit` and `dcopt resume`: from data to λ and a model, with a checkpoint and a report."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .lam import begun, choose
 from .outputs import beside, distinct, free, is_page, of_checkpoint, set_aside
 from .terminal import Terminal
 
-BUDGETS = {"tol", "max_passes", "max_seconds"}  # options of dcopt resume that let a fit go on that is over
+BUDGETS = {"tol", "max_passes", "max_seconds"}  # These options of dcopt resume continue a fit that has ended.
 
 
 def run(terminal: Terminal, asked: Asked, force: bool) -> None:
-    """Fit, say what came out, and write it down."""
+    """Fit, report the result, and write it."""
     inputs = {"the data": asked.data, "--test": asked.test}
     distinct({"--out": asked.out, "--report": asked.report, **of_checkpoint(asked.checkpoint)}, inputs)
     is_page(asked.report)
@@ -41,7 +41,7 @@ def run(terminal: Terminal, asked: Asked, force: bool) -> None:
 
 
 def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, Any], force: bool) -> None:
-    """Go on where a fit stopped. Budgets count from its beginning.
+    """Continue a fit. Budgets count from its beginning.
 
     The model and the report are written where this command line says so. The journal keeps the paths of the fit, in
     order to show them.
@@ -59,7 +59,7 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
         terminal.note(f"{' and '.join(left)}: written only if named here, as in {again(journal)}")
     bench = bench_of(terminal, asked)
     if journal.at is not None and not 0 <= journal.at.way < len(bench.fit.ways):
-        raise BadModel(journal.path, f"says that way {journal.at.way} is at work: there are {len(bench.fit.ways)}")
+        raise BadModel(journal.path, f"names method {journal.at.way} as the present one, of {len(bench.fit.ways)}")
     there = journal.at is not None and _is_of(checkpoint, bench.fit.ways[journal.at.way].method)
     if there and journal.ended is not None and not given.keys() & BUDGETS:
         terminal.note(f"{checkpoint}: the fit is over ({journal.ended}), and this is its result")
@@ -70,13 +70,13 @@ def resume(terminal: Terminal, checkpoint: str, data: str, changes: dict[str, An
 
 
 def _is_of(checkpoint: str, method: str) -> bool:
-    """Whether it is of the run at hand, and not of the one before, which was about to be removed."""
+    """Whether the checkpoint is that of the present run, not of the one before, which was to be removed."""
     if not Path(checkpoint).exists():
         return False
     try:
         said = peek(checkpoint).header["origin"]["method"]["name"]
     except (BadModel, KeyError, TypeError):
-        return True  # a damaged one: the generation before it may do
+        return True  # If the checkpoint is damaged, the version before it may be usable.
     return bool(said == method)
 
 
@@ -111,12 +111,12 @@ def _run(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, go_on
 
 @contextmanager
 def _told_how_to_go_on(terminal: Terminal, journal: Journal) -> Iterator[None]:
-    """An interrupted fit shows the command that goes on with it."""
+    """An interrupted fit shows the command that continues it."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
         if journal.asked.checkpoint is None:
-            terminal.note("nothing is kept of it: --checkpoint FILE keeps what is done")
+            terminal.note("the run was not saved: --checkpoint FILE saves runs")
         elif journal.path.exists():
             terminal.note(f"to go on: {again(journal)}")
         raise

@@ -1,4 +1,4 @@
-"""What `dcopt fit` came to: the model, the report, and what is said on the screen or as JSON."""
+"""The output of `dcopt fit`: the model, the report, and the result on the screen or as JSON."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _RULES = {
     "bic": "BIC",
     "ebic": "EBIC",
 }
-_SHOWN = 20  # features on the screen; all of them are in the report and in --json
+_SHOWN = 20  # The number of features on the screen; the report and --json have all.
 
 
 def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, done: Done) -> None:
-    """Write the model and the report, then say what came out."""
+    """Write the model and the report, then print the result."""
     model, data, classes = bench.model, bench.data, classes_of(bench.model)
     scores = scores_of(model, data, bench.test, journal.tuning)
     chosen = chosen_features(model, bench.name, bench.deviations)
@@ -81,7 +81,7 @@ def tell(terminal: Terminal, asked: Asked, journal: Journal, bench: Bench, done:
 
 
 def _written(path: str | None, work: Callable[[str], object], failed: list[OSError]) -> str | None:
-    """The path once it is written; what went wrong is kept, so that the result is said first."""
+    """The path of a written file. An error is kept, so that the result is printed first."""
     if path is None:
         return None
     try:
@@ -93,13 +93,13 @@ def _written(path: str | None, work: Callable[[str], object], failed: list[OSErr
 
 
 def not_written(asked: Asked, journal: Journal) -> dict[str, str]:
-    """What the fit was asked to write, and this command line does not name."""
+    """The outputs that the fit was asked to write and this command line does not name."""
     pairs = (("model", asked.out, journal.asked.out), ("report", asked.report, journal.asked.report))
     return {what: wished for what, given, wished in pairs if given is None and wished is not None}
 
 
 def again(journal: Journal) -> str:
-    """The command that goes on with the fit, and writes what it was asked to write."""
+    """The command that continues the fit and writes its outputs."""
     asked = journal.asked
     assert asked.checkpoint is not None
     return resume_command(asked.checkpoint, asked.data, asked.out, asked.report)
@@ -120,7 +120,7 @@ def _story(
     asked: Asked, journal: Journal, bench: Bench, done: Done, scores: Scores, said: Sequence[str],
     notices: tuple[str, ...],
 ) -> Story:  # fmt: skip
-    """What the report tells; `said` is how the fit ended, and how many features it has."""
+    """The contents of the report; `said` is the end of the fit and the number of features."""
     model, data, tol = bench.model, bench.data, done.result.certificate.tol
     assert tol is not None and data.y is not None
     settings = {

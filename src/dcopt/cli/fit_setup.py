@@ -26,7 +26,7 @@ from .terminal import Terminal
 
 
 class Bench(NamedTuple):
-    """The data, the estimator on it, and what it is told by."""
+    """The data, the estimator for it, and the options it comes from."""
 
     data: Data
     fit: Fit
@@ -36,17 +36,17 @@ class Bench(NamedTuple):
 
     @property
     def deviations(self) -> NDArray[np.float64]:
-        """Of the columns as they came."""
+        """The deviations of the original columns."""
         assert self.fit.task.columns is not None
         return self.fit.task.columns.deviation
 
     def name(self, j: int) -> str:
-        """Of a feature; without names its number, from 1 on as in a LIBSVM file."""
+        """The name of a feature, or its number, from 1 on as in a LIBSVM file."""
         return f"feature {j + 1}" if self.data.names is None else self.data.names[j]
 
 
 def bench_of(terminal: Terminal, asked: Asked) -> Bench:
-    """Read the data, and put the estimator on it that the options describe."""
+    """Read the data, and make the estimator that the options describe."""
     data = read(asked.data, asked.columns(), terminal.note)
     assert data.y is not None
     mine = [s for s in asked.settings if s.startswith("loss.")]
@@ -126,7 +126,7 @@ def _opening(asked: Asked, bench: Bench) -> str:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """What scikit-learn says of the data is said of the data; its warnings are our exit code."""
+    """Errors of scikit-learn become errors about the data; the exit code replaces its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -138,14 +138,14 @@ def refusing() -> Iterator[None]:
 
 
 class Beat:
-    """A sign of life every ten seconds."""
+    """A progress note every ten seconds."""
 
     def __init__(self, terminal: Terminal, n: int) -> None:
         self.terminal, self.n, self.said = terminal, n, time.monotonic()
 
     def __call__(self, state: State) -> None:
         if state.t <= 1:
-            self.said = time.monotonic()  # the run begins now
+            self.said = time.monotonic()  # The run begins now.
         if time.monotonic() - self.said >= EVERY:
             self.said = time.monotonic()
             nnz = int(np.count_nonzero(state.x))

@@ -1,4 +1,4 @@
-"""`dcopt inspect`: what a file is, and what it says of itself."""
+"""`dcopt inspect`: the kind and the contents of a file."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .coefficients import chosen_features, classes_of
 from .describe import HEAD, of_rows, of_table, shown
 from .terminal import Terminal, plain
 
-_SHOWN = 30  # entries of a dictionary on the screen; all of them are in --json
-_COLUMNS = 40  # of a table on the screen; all of them are in --json
+_SHOWN = 30  # The number of entries of a dictionary on the screen; --json has all.
+_COLUMNS = 40  # The number of rows of a table on the screen; --json has all.
 
 
 def run(
@@ -44,7 +44,7 @@ def run(
 
 
 def _ours(path: str) -> bool:
-    """Whether it begins as our files do."""
+    """Whether the file begins like a file of dcopt."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -93,7 +93,7 @@ def _model(path: str, said: Peek) -> dict[str, Any]:
 
 
 def _coding(coding: Coding) -> list[str]:
-    """What became of the columns that are not all numbers, and of missing cells."""
+    """The coding of columns that are not all numbers, and of missing cells."""
     said = [f"{one.name} (yes/no as 1/0)" for one in coding.columns if one.kind == "yes/no"]
     for one in coding.columns:
         if one.kind == "levels":
@@ -102,7 +102,7 @@ def _coding(coding: Coding) -> list[str]:
 
 
 def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
-    origin, state, run = said.header["origin"], said.header["state"], said.header["run"]
+    origin, state, ledger = (said.header[part] for part in ("origin", "state", "ledger"))
     trace = {k: v for k, v in read_tensors(path, "checkpoint", allow_nonfinite=True)[1].items() if "trace." in k}
     columns = ("passes", "F", "measure", "nnz") if len(trace["trace.t"]) else ()
     last = {name: float(trace[f"trace.{name}"][-1]) for name in columns}
@@ -112,8 +112,8 @@ def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
         "seed": origin["seed"],
         "step": state["t"],
         "gradients": state["spent"][0],
-        "seconds": run["seconds"],
-        "ended": None if run["end"] is None else ": ".join(run["end"]),
+        "seconds": ledger["seconds"],
+        "ended": None if ledger["end"] is None else ": ".join(ledger["end"]),
         "last in the trace": last,
         "told": {k: v for k, v in origin["told"].items() if v is not None},
         "of": origin["fingerprint"],
@@ -124,7 +124,7 @@ def _checkpoint(path: str, said: Peek) -> dict[str, Any]:
 def _data(
     source: str, target: str | None, decimal: str | None, header: bool | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What is known of the data, and, of a table, what is known of each column."""
+    """The description of the data, and of each column of a table."""
     with ExitStack() as stack:
         path = stack.enter_context(standard_input()) if source == STDIN else source
         form = None if source in DATASETS else form_of(path)

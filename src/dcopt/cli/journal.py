@@ -1,6 +1,6 @@
-"""What a fit with a checkpoint keeps beside it, in `run.ckpt.fit`: what was asked for, λ, and where the run began.
+"""The journal of a fit, kept beside its checkpoint in `run.ckpt.fit`: the options, λ, and the start of the run.
 
-The checkpoint holds the run at hand; with both, `dcopt resume` goes on as if nothing had happened.
+The checkpoint holds the present run. With both, `dcopt resume` gives the result of an uninterrupted fit.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Asked:
     report: str | None = None
 
     def columns(self, fitted: Fitted | None = None) -> Columns:
-        """How the data are read; `fitted`: those that came before them."""
+        """The options for reading the data; `fitted` are the data of the fit."""
         return Columns(
             self.target, tuple(self.drop), missing=self.missing, categorical=tuple(self.categorical),
             decimal=self.decimal, header=self.header, zero_based=self.zero_based, fitted=fitted,
@@ -69,7 +69,7 @@ class Asked:
 class Journal:
     """Written when λ is known for another fold, and before every run; read by `dcopt resume`.
 
-    `note` is told when a save fails. The fit goes on then: it can be resumed from what the last good save holds.
+    `note` reports a save that fails. The fit goes on, and can be resumed from the last good save.
     """
 
     asked: Asked
@@ -77,7 +77,7 @@ class Journal:
     along: Along | None = None
     lam: float | None = None
     at: Progress | None = None
-    ended: str | None = None  # the status, once the fit is over
+    ended: str | None = None  # The status after the end of the fit.
     note: Callable[[str], Any] = field(default=lambda text: None, compare=False)
 
     @property
@@ -127,10 +127,10 @@ class Journal:
 
 
 def read_journal(checkpoint: str | Path) -> Journal:
-    """The journal of a checkpoint. BadModel names it if it is none, whatever it says."""
+    """The journal of a checkpoint; BadModel if the file is not a valid journal."""
     path = beside(checkpoint)
     if not path.exists():
-        raise BadModel(checkpoint, f"is no checkpoint of dcopt fit: {path.name} is not beside it")
+        raise BadModel(checkpoint, f"is not a checkpoint of dcopt fit: {path.name} is missing")
     header, arrays = load_model(path, allow_nonfinite=True)
     return guarded(path, lambda: _journal(header, arrays))
 
@@ -181,9 +181,9 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 
 
 def _typed(name: str, value: Any, kind: str) -> Any:
-    """The value, if it is of the kind that an annotation names."""
+    """The value, if it has the type of the annotation."""
     if value is None and kind.endswith(" | None"):
         return None
     if not _TYPES[kind.removesuffix(" | None")](value):
-        raise TypeError(f"{name}: {value!r:.40} is no {kind}")
+        raise TypeError(f"{name}: {value!r:.40} is not a {kind}")
     return value

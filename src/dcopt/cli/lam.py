@@ -15,7 +15,7 @@ from .journal import Asked, Journal
 from .progress import Bar, Lines, Quiet
 from .terminal import Terminal
 
-_RATIO = 0.01  # of the last λ to the first
+_RATIO = 0.01  # The ratio of the last λ to the first.
 
 
 def begun(asked: Asked, bench: Bench) -> Tuning | None:
@@ -62,14 +62,15 @@ class _Bars:
     def __call__(self, fold: int, lam: float, F: float) -> None:
         if fold and self.first:
             self.watch.end()
-            n, title = len(self.tuning.lams), f"{self.folds}-fold cross-validation"  # fewer where the path ended early
+            # There are fewer values if the path ended early.
+            n, title = len(self.tuning.lams), f"{self.folds}-fold cross-validation"
             self.watch.begin(title, self.folds * n, (fold - 1) * n, "values of lam")
             self.first = False
         self.watch.advance((f"fold {fold}, " if fold else "") + f"lam {lam:.4g}, F {F:.6g}")
 
 
 def _along(bench: Bench, tuning: Tuning, rule: str) -> Along:
-    """What the report shows of the path."""
+    """The data of the path for the report."""
     path, losses = tuning.path, np.array(tuning.losses)
     assert path is not None
     if len(losses):

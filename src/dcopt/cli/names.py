@@ -1,4 +1,4 @@
-"""Names for the shell to complete. What is imported here is loaded at every press of the Tab key: keep it light."""
+"""Names for the shell to complete. Every press of the Tab key imports this module, which must stay light."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def settings(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def settings_of(r: Regularizer) -> tuple[str, ...]:
-    """What `--set` can change."""
+    """The settings that `--set` can change."""
     return tuple(f.name for f in fields(r) if f.name != "weights")  # type: ignore[arg-type]  # they are dataclasses
 
 

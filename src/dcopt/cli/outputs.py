@@ -1,4 +1,4 @@
-"""The files that the command line writes: only those that its words name.
+"""The files that the command line writes. It writes only files that its options name.
 
 The journal of a fit holds the paths that the fit was asked to write. They are shown, and not written: a journal may
 come from a stranger.
@@ -50,7 +50,7 @@ def is_page(report: str | None) -> None:
 
 
 def free(paths: Sequence[str | None], force: bool, instead: str = "") -> None:
-    """Refuse, before the work, places that cannot be written and files that exist."""
+    """Refuse unwritable places and existing files before the fit."""
     for path in filter(None, paths):
         refuse(Path(path))
         if os.path.lexists(path) and not force:
@@ -77,14 +77,14 @@ def set_aside(checkpoint: str) -> list[str]:
     for _, new in pairs if there else ():
         refuse(new)
     for _, new in pairs if there else ():
-        new.unlink(missing_ok=True)  # all of one checkpoint, or none
+        new.unlink(missing_ok=True)  # Rename all files of one checkpoint, or none.
     for old, new in there:
         old.replace(new)
     return [f"{old} is renamed to {new}" for old, new in there]
 
 
 def resume_command(checkpoint: str, data: str, out: str | None, report: str | None) -> str:
-    """What to type, in a shell, to go on with a fit."""
+    """The shell command that continues a fit."""
     words = ["dcopt", "resume", checkpoint, data]
     for option, path in (("--out", out), ("--report", report)):
         words += [] if path is None else [option, path]

@@ -22,7 +22,7 @@ from .outputs import distinct, free
 from .scores import score_of
 from .terminal import Terminal
 
-_FORMULA = re.compile(r"[=+@\t\r-].")  # a sign alone, as "+" and "-" for classes, is no formula
+_FORMULA = re.compile(r"[=+@\t\r-].")  # A sign alone, as "+" and "-" for classes, is not a formula.
 
 
 def run(
@@ -45,7 +45,7 @@ def run(
     if proba and not hasattr(model, "predict_proba"):
         raise BadSettings("proba", True, f"no --proba: {type(model.loss).__name__} has no probabilities")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rows come without names here
+        warnings.simplefilter("ignore")  # These rows have no names.
         values: Any = model.predict_proba(data.X) if proba else model.predict(data.X)[:, None]
     head = [f"p({label})" for label in model.classes_] if proba else ["prediction"]
     rows = values.tolist()
@@ -56,7 +56,7 @@ def run(
     result: dict[str, Any] = {"model": path, "data": source, "rows": len(values), "columns": head}
     if data.y is not None:
         classes = getattr(model, "classes_", None)
-        if classes is None or np.isin(data.y, classes).all():  # else the labels only fill a place
+        if classes is None or np.isin(data.y, classes).all():  # Otherwise the labels are not used.
             what = "R²" if classes is None else "accuracy"
             result["score"] = {what: score_of(model, data)}
             terminal.note(f"{what} {result['score'][what]:.4f} on {len(values)} rows")
@@ -79,14 +79,14 @@ def _fitted(path: str, model: Any) -> tuple[str | None, Fitted]:
             raise TypeError("target or zero_based")
         coding = None if table is None else from_plain(table)
         if coding is not None and coding.features != names:
-            raise ValueError("columns that do not make its features")
+            raise ValueError("the columns do not match the features")
     except (ValueError, TypeError, KeyError) as why:
         raise BadModel(path, f"does not say how its data were read ({str(why)[:80]})") from None
     return target, Fitted(names, int(model.n_features_in_), coding, zero_based is True)
 
 
 def _cell(value: Any) -> Any:
-    """A label that begins as a formula does, after an apostrophe: spreadsheets then take it for text."""
+    """A label that begins like a formula, with an apostrophe before it, so that spreadsheets treat it as text."""
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 

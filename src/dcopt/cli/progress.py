@@ -1,4 +1,4 @@
-"""How long work shows itself: a bar on a terminal, a line now and then in a file, nothing when asked for nothing."""
+"""The display of progress: a bar on a terminal, occasional lines in a file, and nothing with --quiet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = 10.0  # seconds between two lines in a file
 
 
 class Pace:
-    """How far a batch of runs is, and when it will end: runs kept from before count as done, not as fast."""
+    """The progress of a batch of runs and its remaining time. Runs kept from before do not count for the speed."""
 
     def __init__(self, total: int, done: int) -> None:
         self.total, self.kept, self.done = total, done, done
@@ -50,7 +50,7 @@ def clock(seconds: float) -> str:
 
 
 class Quiet:
-    """Says nothing."""
+    """Shows nothing."""
 
     def __enter__(self) -> Self:
         return self

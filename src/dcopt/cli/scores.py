@@ -1,4 +1,4 @@
-"""How well a model predicts, beside the model without features."""
+"""Scores of a model beside those of the model without features."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Scores(NamedTuple):
 
     @property
     def without(self) -> str:
-        """What the model without features predicts."""
+        """A sentence about the predictions of the model without features."""
         return "the mean" if self.majority is None else f"{self.majority!r} for every row"
 
     def lines(self) -> list[str]:
@@ -61,7 +61,7 @@ class Scores(NamedTuple):
         return [*said, f"in brackets: the model without features, which predicts {self.without}"]
 
     def verdict(self) -> str:
-        """What is said of a model that is no better than one without features, on rows left out if there are any."""
+        """A sentence if the model is no better than one without features, on left-out rows if there are any."""
         found = [("in cross-validation", self.cv), ("on the test rows", self.test)]
         bad = [(where, score) for where, score in found if score is not None and not score.value > score.null]
         if self.cv is None and self.test is None and not self.train.value > self.train.null:
@@ -103,7 +103,7 @@ def scores_of(model: Any, data: Data, test: Data | None, tuning: Tuning | None) 
 def score_of(model: Any, data: Data) -> float:
     """The accuracy or R² on rows with targets."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rows come without names here
+        warnings.simplefilter("ignore")  # These rows have no names.
         return float(model.score(data.X, data.y))
 
 

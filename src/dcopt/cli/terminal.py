@@ -1,4 +1,4 @@
-"""All that the commands write: results on stdout, everything else on stderr, or one JSON object and nothing else."""
+"""The output of all commands: results on stdout, everything else on stderr, or a single JSON object."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .exit_codes import NobodyReads
 from .printable import as_json, printable
 from .progress import Bar, Lines, Quiet
 
-if TYPE_CHECKING:  # rich takes its time: who asks for the version does not wait for it
+if TYPE_CHECKING:  # rich is imported late, because its import takes long and --version does not need it.
     from rich.console import Console, RenderableType
 
 _OPEN = ("bound holds, not attained", "not distinguishable", "not testable here")
 _STYLES = {"supported": "green", "not supported": "red"} | dict.fromkeys(_OPEN, "yellow")
-_WIDE = 10_000  # columns of a pipe: who filters lines wants them whole
+_WIDE = 10_000  # The width of a pipe, so that lines are not wrapped.
 
 
 class Terminal:
-    """How much is said, and in which form."""
+    """The output of a command: its amount and its form."""
 
     def __init__(self) -> None:
         self.quiet = self.json = self.debug = False
 
     def result(self, data: object, *shown: RenderableType) -> None:
-        """What a command was asked for, once, at its end: `data` for programs, the rest for people."""
+        """Print the result of a command, once, at its end: `data` for programs, the rest for people."""
         if self.json:
             self._put(as_json(plain(data)) + "\n")
             return
@@ -44,7 +44,7 @@ class Terminal:
         self._put(text if self.out.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.split("\n")[:-1]))
 
     def rows(self, data: object, text: str) -> None:
-        """Lines of a file, as they are; a terminal is shown their control characters."""
+        """Print lines of a file unchanged. On a terminal control characters are escaped."""
         if self.json:
             self.result(data)
         else:
@@ -58,16 +58,16 @@ class Terminal:
             raise NobodyReads from None
 
     def note(self, text: str) -> None:
-        """A line on the way."""
+        """Print a line about the progress."""
         if not (self.quiet or self.json):
             self.err.print(printable(text), style="dim", markup=False, highlight=False, soft_wrap=True)
 
     def error(self, text: str) -> None:
-        """One line, always said."""
+        """Print an error in one line, also with --quiet."""
         print(printable("dcopt: " + " ".join(text.split())), file=sys.stderr)
 
     def watch(self) -> AbstractContextManager[Bar | Lines | Quiet]:
-        """Who is told about long work; leaves the screen in order however the block ends."""
+        """The observer of long work. It restores the screen at the end of the block, also after an error."""
         if self.quiet or self.json:
             return Quiet()
         return Bar(self.err) if self.err.is_terminal and not self.err.is_dumb_terminal else Lines(self.err)
@@ -85,7 +85,8 @@ class Terminal:
         for name in names:
             table.add_column(Text(printable(name)), justify="right" if name in numbers else "left", overflow="fold")
         for row in rows:
-            table.add_row(*(Text(printable(cell), style=_STYLES.get(cell, "")) for cell in row))  # no markup in names
+            # Names may not contain markup.
+            table.add_row(*(Text(printable(cell), style=_STYLES.get(cell, "")) for cell in row))
         return table
 
     @cached_property
@@ -118,6 +119,6 @@ def plain(data: Any) -> Any:
         return [plain(v) for v in data]
     if isinstance(data, Path):
         return str(data)
-    if hasattr(data, "item") and not isinstance(data, float):  # a number of NumPy
+    if hasattr(data, "item") and not isinstance(data, float):  # A NumPy number.
         return plain(data.item())
     return None if isinstance(data, float) and not math.isfinite(data) else data

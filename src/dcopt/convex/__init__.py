@@ -19,10 +19,10 @@ from .radial import Radial
 from .scaled_identity import ScaledIdentity
 from .shifted import Shifted
 
-_A = np.cos(1.7 * np.arange(48.0)).reshape(8, 6)  # a few rows for the samples
+_A = np.cos(1.7 * np.arange(48.0)).reshape(8, 6)  # A few rows for the samples.
 _SUM = LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), np.array([-1.0, 1.0] * 4))
 
-CONVEX: dict[str, Convex] = {  # name -> a sample: the laws run on it
+CONVEX: dict[str, Convex] = {  # The laws run on the sample of each name.
     "scaled-identity": ScaledIdentity(1.5),
     "local-curvature": LocalCurvature(1.5),
     "diagonal": Diagonal([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]),

@@ -20,7 +20,7 @@ class Convex(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The first dimensions that x must have, None where any will do."""
+        """The first dimensions that x must have; None if any are allowed."""
 
     @property
     def components(self) -> int:
@@ -40,9 +40,9 @@ class Convex(Protocol):
 
 
 class Part(ABC):
-    """What a G need not write: a subclass gives value and grad, and rho and L where it knows them."""
+    """Defaults for a G. A subclass defines value and grad, and rho and L where they are known."""
 
-    columns: bool = True  # x may be (d, c) as well as (d,)
+    columns: bool = True  # Whether x may be (d, c) as well as (d,).
 
     @property
     def rho(self) -> float:
@@ -78,7 +78,7 @@ class Part(ABC):
 
 
 def moved(made_of: Any, how: str) -> Any:
-    """Of what data a G is that was made from another one: None where that is not known."""
+    """The description of the data of a G that was made from another one; None where it is not known."""
     return None if made_of is None else (how, made_of)
 
 

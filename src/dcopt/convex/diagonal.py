@@ -1,4 +1,4 @@
-"""G(x) = ½ Σ m_j x_j²: a metric of one number a feature, for which the step is still a prox."""
+"""G(x) = ½ Σ m_j x_j²: a metric with one number for each feature, for which the step is a prox."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Diagonal(Part):
     """G(x) = ½ Σ_j m_j x_j², m > 0 of shape (d,); for x (d, c), m_j belongs to row j."""
 
     m: Array
-    made_of: Any = field(default=None, repr=False, compare=False)  # the data that m was computed from
+    made_of: Any = field(default=None, repr=False, compare=False)  # The data from which m was computed.
 
     def __post_init__(self) -> None:
         try:

@@ -15,16 +15,16 @@ from .majorizer import Majorizer
 from .quadratic import Quadratic, gram
 
 MOST_BYTES = 2 * 1024**3
-_RIDGE = 1e-8  # in units of Q's diagonal: far above rounding, far below what slows a step
-_BLOCK = 4096  # rows at once
-_SMALL = 256  # up to so many features the spectrum costs nothing
+_RIDGE = 1e-8  # The ridge in units of Q's diagonal: far above rounding, and too small to slow steps.
+_BLOCK = 4096  # The number of rows that are read at once.
+_FEATURES_WITH_SPECTRUM = 256  # With up to this many features the spectrum takes little time.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gram(Majorizer, Quadratic):
     """G(x) = ½ ⟨x, Qx⟩, Q ⪰ `least` > 0 by a ridge on its diagonal; x is (d,) or (d, c).
 
-    The spectrum, O(d³), is not asked for where d is large: `least` and Gershgorin's bound stand for it.
+    The spectrum, O(d³), is not computed where d is large; `least` and Gershgorin's bound replace it.
     """
 
     least: float = 0.0
@@ -32,11 +32,11 @@ class Gram(Majorizer, Quadratic):
 
     @property
     def rho(self) -> float:
-        return max(self.least, super().rho) if len(self.Q) <= _SMALL else self.least
+        return max(self.least, super().rho) if len(self.Q) <= _FEATURES_WITH_SPECTRUM else self.least
 
     @property
     def L(self) -> float:
-        return super().L if len(self.Q) <= _SMALL else float(np.abs(self.Q).sum(axis=1).max())
+        return super().L if len(self.Q) <= _FEATURES_WITH_SPECTRUM else float(np.abs(self.Q).sum(axis=1).max())
 
     @property
     def resolution(self) -> float:

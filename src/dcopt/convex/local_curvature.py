@@ -1,4 +1,4 @@
-"""A G that is chosen anew, by the method, where F and its gradient are known."""
+"""A G that the method chooses anew at every point."""
 
 from __future__ import annotations
 

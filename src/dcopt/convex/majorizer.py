@@ -1,4 +1,4 @@
-"""What the quadratics that were made to majorize a loss over given rows have in common."""
+"""The base of quadratics that majorize a loss over given rows."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Majorizer(Part):
 
     @abstractmethod
     def scaled(self, by: float) -> Majorizer:
-        """The same with `by` times its τ."""
+        """The same majorizer with τ multiplied by `by`."""
 
     @abstractmethod
     def spread(self, a: RowMatrix, weights: Array) -> float:
         """λ_max((τQ)⁻¹ (1/N) Σ w_i² |a_i|² a_i a_iᵀ),  |a|² = ⟨a, (τQ)⁻¹a⟩"""
 
     def steady(self, f: LinearSum, s: float) -> Majorizer:
-        """The same with a τ for which an estimator of spread s descends: itself where its τ is large enough."""
+        """A majorizer with a τ for which an estimator of spread s descends: itself if its τ is large enough."""
         tau = self.tau if s == 0.0 else steady(s * self.tau * variance_smoothness(f, self))
         return self if tau <= self.tau * (1 + 1e-6) else self.scaled(tau / self.tau)
 

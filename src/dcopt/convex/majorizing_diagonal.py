@@ -1,4 +1,4 @@
-"""G(x) = ½ ⟨x, Dx⟩ with a diagonal D ⪰ s (AᵀWA/N): one number a feature from one look at the rows, a prox a step."""
+"""G(x) = ½ ⟨x, Dx⟩ with a diagonal D ⪰ s (AᵀWA/N): one pass over the rows computes it, and a step is a prox."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .base import moved
 from .diagonal import Diagonal
 from .majorizer import Majorizer
 
-_UP = 1.0 + 1e-9  # more than rounding took away
-_UNEVEN = 30.0  # on a9a, w8a and mushrooms 30 and 100 are about as good, 10 and 1000 worse
+_UP = 1.0 + 1e-9  # This is more than rounding may have removed.
+_UNEVEN = 30.0  # On a9a, w8a and mushrooms 30 and 100 do equally well, and 10 and 1000 do worse.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class MajorizingDiagonal(Majorizer, Diagonal):
         return replace(self, m=by * self.m, tau=by * self.tau)
 
     def steady(self, f: LinearSum, s: float) -> Majorizer:
-        """And with no step 30 times longer than another: a rare feature is noise in a batch, and asks for a large τ."""
+        """No step is 30 times longer than another, either: rare features are noisy in batches and need a large τ."""
         some = self if s == 0.0 else self._even()
         return Majorizer.steady(some, f, s)
 
@@ -40,7 +40,7 @@ class MajorizingDiagonal(Majorizer, Diagonal):
         return replace(self, m=m, made_of=moved(self.made_of, f"none below 1/{_UNEVEN:g} of the largest"))
 
     def spread(self, a: RowMatrix, weights: Array) -> float:
-        """By Lanczos on the rows b_i with b_ij = a_ij / √m_j, of which none is formed: |a_i|² = ‖b_i‖²."""
+        """Lanczos' method on the rows b_i with b_ij = a_ij / √m_j, which are not formed: |a_i|² = ‖b_i‖²."""
         size2 = np.concatenate([squares.dot(1.0 / self.m) for _, squares in _shown(a, np.square)])
         b = _Scaled(a, 1.0 / np.sqrt(self.m))
         return largest_eigenvalue(b, weights * weights * size2 / a.shape[0])  # type: ignore[arg-type]  # b has dot, tdot
@@ -48,7 +48,7 @@ class MajorizingDiagonal(Majorizer, Diagonal):
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """A diag(c), as far as Lanczos' method looks at it."""
+    """A diag(c), with the operations that Lanczos' method needs."""
 
     a: RowMatrix
     c: Array
@@ -72,7 +72,7 @@ def majorizing_diagonal(f: LinearSum) -> MajorizingDiagonal:
     """D_jj = s (1/N) Σ_i w_i |a_ij| ‖a_i‖₁, s = sup|φ″| (for softmax its largest eigenvalue, ½): G − f is convex.
 
     These are the row sums of s |A|ᵀW|A|/N, whose entries bound those of s AᵀWA/N: the difference is diagonally
-    dominant. An empty column has the least of the others, 1 if there are none; none is so small that 1/D is no number.
+    dominant. An empty column has the least of the others, 1 if there are none; none is so small that 1/D is not finite.
     """
     n, d = f.a.shape
     low, high = f.loss.curvature
@@ -91,7 +91,7 @@ def equilibrated_diagonal(f: LinearSum) -> MajorizingDiagonal:
 
     G − f is convex, and no feature is measured by the size of another one. An empty column has the least of the others.
     """
-    assert f.column_mean_squares is not None  # seen by the caller
+    assert f.column_mean_squares is not None  # The caller has checked it.
     sizes = np.asarray(f.column_mean_squares, np.float64)
     least = float(sizes[sizes > 0.0].min()) if sizes.any() else 1.0
     sizes = np.maximum(np.where(sizes > 0.0, sizes, least), float(np.finfo(f.dtype).tiny) ** 0.5)

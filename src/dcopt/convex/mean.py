@@ -17,12 +17,12 @@ from .base import Part, inner
 class Mean(Part):
     """G(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) + μ/2 ‖x‖².
 
-    The loss is convex, or μ makes up for what it lacks: μ ≥ m_f, where −m_f is the least curvature of the mean.
+    The loss is convex, or μ ≥ m_f, where −m_f is the least curvature of the mean, compensates for its curvature.
     """
 
     sum: LinearSum
     mu: float = 0.0
-    columns = False  # the loss says whether x is (d,) or (d, c)
+    columns = False  # The loss decides whether x is (d,) or (d, c).
 
     def __post_init__(self) -> None:
         require_number("mu", self.mu, 0.0)
@@ -38,7 +38,7 @@ class Mean(Part):
 
     @property
     def rho(self) -> float:
-        """μ − m_f: what the rows add where the loss is strongly convex is not counted"""
+        """μ − m_f. The strong convexity that the rows add is not counted"""
         low = self.sum.loss.curvature[0]
         return self.mu if low >= 0.0 else max(0.0, self.mu - self.smoothness.m_f)
 

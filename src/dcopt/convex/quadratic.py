@@ -16,7 +16,7 @@ from ..errors import BadSettings, require, require_number
 from ..xp import Array
 from .base import Part, moved
 
-_ACCURACY = 1e-10  # of the entries of a given Q, relative to the largest
+_ACCURACY = 1e-10  # The error of the entries of a given Q that is allowed, relative to the largest.
 
 
 class Spectrum(NamedTuple):
@@ -66,17 +66,17 @@ class Quadratic(Part):
         return Spectrum(*np.linalg.eigh(self.Q))
 
     @cached_property
-    def _doubt(self) -> float:
+    def _eigenvalue_error(self) -> float:
         e = self.spectrum.e
-        return float(8 * len(e) * np.finfo(np.float64).eps * max(e[-1], 0.0))  # of a computed eigenvalue
+        return float(8 * len(e) * np.finfo(np.float64).eps * max(e[-1], 0.0))  # The error of a computed eigenvalue.
 
     @property
     def rho(self) -> float:
-        return max(0.0, float(self.spectrum.e[0]) - self._doubt)
+        return max(0.0, float(self.spectrum.e[0]) - self._eigenvalue_error)
 
     @property
     def L(self) -> float:
-        return max(0.0, float(self.spectrum.e[-1])) + self._doubt
+        return max(0.0, float(self.spectrum.e[-1])) + self._eigenvalue_error
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -107,11 +107,11 @@ class Quadratic(Part):
 
 
 def _refuse_indefinite(Q: NDArray[np.float64], room: float) -> None:
-    """`room`: by how much eigenvalues may be below 0, as entries that are wrong by ε move them by d ε at most."""
+    """`room` is how far eigenvalues may be below 0: errors ε of entries change them by at most d ε."""
     if room == 0.0:  # Q = 0
         return
     try:
-        np.linalg.cholesky(Q + room * np.eye(len(Q)))  # a twentieth of what the eigenvalues take
+        np.linalg.cholesky(Q + room * np.eye(len(Q)))  # This takes a twentieth of the time of the eigenvalues.
     except np.linalg.LinAlgError:
         low = float(np.linalg.eigvalsh(Q)[0])
         require(low >= -room, "Q", f"least eigenvalue {low:.3g}", "a positive semidefinite matrix: G must be convex")

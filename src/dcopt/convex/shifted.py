@@ -20,7 +20,7 @@ class Shifted(Part):
         require_number("eta", self.eta, 0.0)
         object.__setattr__(self, "eta", float(self.eta))
         object.__setattr__(self, "columns", getattr(self.G, "columns", False))
-        if hasattr(self.G, "hess_dot"):  # a method that is absent when G has none
+        if hasattr(self.G, "hess_dot"):  # The method is absent if G does not have it.
             object.__setattr__(self, "hess_dot", self._hess_dot)
 
     @property

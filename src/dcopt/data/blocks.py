@@ -1,4 +1,4 @@
-"""Blocks of a stream: through the door, copied, brought to one form, and cut into batches."""
+"""Blocks of a stream: they are checked, copied, brought to one form, and cut into batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .rows import RowMatrix
 
 
 class Form(NamedTuple):
-    """What the first block was like: all later ones are brought to it."""
+    """The width, type and storage of the first block, to which all later blocks are brought."""
 
     d: int
     dtype: Any
@@ -23,7 +23,7 @@ class Form(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows and labels of our own; the number counts what the source gave."""
+    """A copy of the rows and labels of one block, and the number of the block in the source."""
 
     rows: Any  # (n, d) array, or (indptr, indices, data)
     labels: NDArray[Any]
@@ -31,7 +31,7 @@ class Block(NamedTuple):
 
 
 def seen(X: Any) -> tuple[RowMatrix, Form]:
-    """A block through the door, and its form."""
+    """The checked rows of a block, and their form."""
     rows = check.as_rows(X)
     if not isinstance(rows, DenseRows | CsrRows):
         raise BadInput("X", f"{a_kind(rows)}: blocks are arrays or sparse matrices")
@@ -39,10 +39,10 @@ def seen(X: Any) -> tuple[RowMatrix, Form]:
 
 
 def own(rows: Any, form: Form) -> Any:
-    """A copy in the given form: whatever the source does with its buffers later, the samples stay."""
+    """A copy in the given form, so that the source may reuse its buffers."""
     if rows.shape[1] != form.d:
         raise BadInput("X", f"has {rows.shape[1]} columns, the stream has {form.d}")
-    with np.errstate(over="ignore"):  # too large for float32: inf, which is refused
+    with np.errstate(over="ignore"):  # A number too large for float32 becomes inf, which is refused.
         if not form.sparse:
             dense = np.array(rows.a if isinstance(rows, DenseRows) else _dense(rows), form.dtype, order="C")
             if dense.dtype != rows.dtype:
@@ -67,7 +67,7 @@ def _sparse(a: NDArray[Any]) -> tuple[NDArray[Any], ...]:
 
 
 def plain(block: Block, start: int, form: Form | None) -> Any:
-    """The rows from `start` on as they might have come: for another walk through the door."""
+    """The rows from `start` on in the form in which a source gives them, so that they can be checked again."""
     if form is None or not form.sparse:
         return block.rows[start:]
     from scipy.sparse import csr_array
@@ -77,7 +77,7 @@ def plain(block: Block, start: int, form: Form | None) -> Any:
 
 
 def join(parts: list[tuple[Any, int, int]], form: Form) -> RowMatrix:
-    """Rows start … stop of each block as one fresh matrix: the same bits wherever the blocks were cut."""
+    """Rows start … stop of each block as one new matrix. Its bits do not depend on where the blocks were cut."""
     if not form.sparse:
         return DenseRows(np.concatenate([a[start:stop] for a, start, stop in parts]))
     spans = [(p, int(p[0][start]), int(p[0][stop])) for p, start, stop in parts]

@@ -1,4 +1,4 @@
-"""How much a data file may take: bytes of text when it is unpacked, and bytes of the arrays made of it."""
+"""Limits on the size of a data file: bytes of its unpacked text, and bytes of the arrays made from it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sys
 from ..errors import BadSettings
 
 VARIABLE = "DCOPT_MAX_BYTES"
-_SHARE = 4  # the default is memory / _SHARE: while a file is read, its arrays exist up to three times
-_ELSEWHERE = 2**33  # bytes of memory that are assumed where the system does not tell
-_RATIO = 200  # unpacked bytes for a packed one: numbers as text have 3 to 30, a constant column about 100
-_FREE = 2**26  # bytes of text up to which the ratio does not count
+_SHARE = 4  # The default limit is memory / _SHARE, because up to three copies of the arrays exist while a file is read.
+_ELSEWHERE = 2**33  # The bytes of memory that are assumed where the system does not report them.
+_RATIO = 200  # Unpacked bytes per packed byte: numbers as text have 3 to 30, a constant column about 100.
+_FREE = 2**26  # Up to this many bytes of text the ratio is not checked.
 
 
 def most_bytes() -> int:

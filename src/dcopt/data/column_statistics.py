@@ -14,16 +14,16 @@ from .csr import CsrRows
 from .dense import DenseRows
 from .rows import RowMatrix
 
-_ROWS = 4096  # rows at once
-_BLOCK = 2**16  # entries of a dense matrix that are read at once, as float64: they stay in the cache
-_SOME = 4096  # rows of a dense matrix that tell which share of a column is 0
-_CANCELS = 1e-6  # share of its mean square below which a variance has lost too many digits to a difference
+_ROWS = 4096  # The number of rows that are transformed at once.
+_BLOCK = 2**16  # Entries of a dense matrix that are read at once: as float64 they stay in the cache.
+_SOME = 4096  # The rows of a dense matrix from which the share of zeros in a column is estimated.
+_CANCELS = 1e-6  # A variance below this share of the mean square has lost too many digits.
 
 
 def in_blocks(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tuple[Array, RowMatrix]] | None:
-    """Some rows after the other, and the matrix of function(a_ij) of them; None if A hides its entries.
+    """Blocks of rows, each with the matrix of function(a_ij) of these rows; None if A does not show its entries.
 
-    The function leaves 0 and 1 as they are.
+    The function must map 0 to 0 and 1 to 1.
     """
     if a.can().entrywise is None:
         return None
@@ -33,7 +33,7 @@ def in_blocks(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tupl
 
 
 def column_sizes(a: RowMatrix, weights: Array | None) -> Array | None:
-    """Σ_i w_i a_ij² of every column j; None if A hides its entries"""
+    """Σ_i w_i a_ij² of every column j; None if A does not show its entries"""
     blocks, sizes = in_blocks(a, lambda part: np.square(part, dtype=np.float64)), np.zeros(a.shape[1])
     if blocks is None:
         return None
@@ -88,7 +88,8 @@ def _sparse(rows: CsrRows, weights: NDArray[np.float64] | None) -> tuple[NDArray
     mean = np.bincount(at, data if each is None else each * data, d) / total
     raw = np.bincount(at, data * data if each is None else each * data * data, d) / total
     square = raw - mean**2
-    if np.any(square < _CANCELS * raw):  # nearly constant columns: about the mean, which takes twice as long
+    # For nearly constant columns, sum squares about the mean, which takes twice as long.
+    if np.any(square < _CANCELS * raw):
         about = (data - mean[at]) ** 2
         square = np.bincount(at, about if each is None else each * about, d) / total
         square += np.maximum(1.0 - there, 0.0) * mean**2

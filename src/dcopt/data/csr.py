@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .csr_columns import CsrColumns
 from .engine import off_the_clock
+from .partial_sums import added, cuts, plain
+from .partial_sums import count as _count
 from .rows import Can
 from .workers import each
 
-_LARGE = 2**18  # stored entries from which all rows are visited in parts, side by side
-_PARTS = 16  # at most
-_BLOCK = 2**18  # stored entries whose rows stay in the cache between A x and Aᵀ c
-_FEW = 4  # of so many entries at most one is among few
-_SPARE = 2**23  # numbers in partial sums, at most
+_LARGE = 2**18  # From this many stored entries on, passes over all rows run in parts, in several threads.
+_BLOCK = 2**18  # The rows with this many stored entries stay in the cache between A x and Aᵀ c.
 
-kernels: Any = None  # csr_kernels or csr_scipy, from the first matrix on: Numba costs a third of a second to import
+# The first matrix imports csr_kernels or csr_scipy, because importing Numba takes a third of a second.
+kernels: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class CsrRows:
             self._part_kernels(1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CsrRows, (self.indptr, self.indices, self.data, self.d)  # a copy keeps nothing else, and gets ready anew
+        return CsrRows, (self.indptr, self.indices, self.data, self.d)  # A copy loads its kernels itself.
 
     def _get_ready(self, use: str) -> bool:
         kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
@@ -78,9 +79,7 @@ class CsrRows:
         z: NDArray[Any] = kernel(*self._arrays(rows), x)
         return z
 
-    def pair(
-        self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None
-    ) -> NDArray[Any]:
+    def pair(self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
         if rows is None and self.large:
             return np.stack((self.dot(x), self.dot(prev)))
         if x.ndim == 1 and self._paired:
@@ -101,9 +100,9 @@ class CsrRows:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop), from several threads at once.
 
-        The bits of z = dot(x), tdot(of(z, 0, N)), where `of` treats every row alike.
+        The results have the bits of z = dot(x) and tdot(of(z, 0, N)) if `of` treats all rows alike.
         """
-        moved, shape = bool(x.any()), (self.shape[0], *x.shape[1:])  # most runs begin at 0
+        moved, shape = bool(x.any()), (self.shape[0], *x.shape[1:])  # Most runs begin at 0.
         if not self.large or self._parts(x.size) == 1:
             z = self.dot(x) if moved else np.zeros(shape, np.result_type(x, self.data))
             return z, self.tdot(of(z, 0, self.shape[0]))
@@ -115,29 +114,27 @@ class CsrRows:
                 dot(*self.fixed, start, stop, x, z[start:stop])
             else:
                 z[start:stop] = 0.0
-            c = _plain(of(z[start:stop], start, stop))
+            c = plain(of(z[start:stop], start, stop))
             tdot(*self.fixed, start, stop, c, out)
             kinds.add(c.dtype)
 
         return z, self.sweep(x, visit, _BLOCK).astype(np.result_type(*kinds), copy=False)
 
-    def sweep(
-        self, x: NDArray[Any], visit: Callable[..., None], block: int | None = None
-    ) -> NDArray[np.float64]:
+    def sweep(self, x: NDArray[Any], visit: Callable[..., None], block: int | None = None) -> NDArray[np.float64]:
         """The sum over all rows of what visit(start, stop, x, out) adds to `out` for the rows from start to stop
 
         `block` stored entries at a time, in a fixed number of partial sums, from several threads at once.
         """
         parts = self._parts(x.size) if self.large else 1
         blocks = 1 if block is None else -(-self.entries // (parts * block))
-        cuts, x, out = self._cuts(parts * blocks), _plain(x), np.zeros((parts, *x.shape))
+        at, x, out = cuts(self.indptr, parts * blocks), plain(x), np.zeros((parts, *x.shape))
 
         def go(part: int) -> None:
             for k in range(part * blocks, (part + 1) * blocks):
-                visit(*cuts[k : k + 2], x, out[part])
+                visit(*at[k : k + 2], x, out[part])
 
         each(go, parts)
-        return _added(out)
+        return added(out)
 
     def can(self) -> Can:
         return Can(
@@ -155,83 +152,27 @@ class CsrRows:
         kernels.take(*self.fixed, rows, indptr, indices, data)
         return CsrRows(indptr, indices, data, self.d)
 
+    @cached_property
+    def _columns(self) -> CsrColumns:
+        return CsrColumns(self.fixed, self.shape, kernels)
+
     def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
-        kernels.make_ready(*self.fixed, self.d, "gram")
-        k, place = len(columns), np.full(self.d, -1, np.int64)
-        place[columns] = np.arange(k)
-        w = np.ones(self.shape[0]) if weights is None else _plain(np.asarray(weights, np.float64))
-        filled = self.entries * k // max(self.shape[0] * self.d, 1)  # of a row, in these columns
-        work = self.entries + self.shape[0] * filled**2 // 2
-        parts = _count(work, k * k) if self.large else 1
-        few = self.few(columns, make=True) or self.fixed
-        if few is not self.fixed:
-            filled = few[1].size // max(self.shape[0], 1)
-        bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**12), 1)  # of the result: each reads all rows
-        cuts, edges = self._cuts(parts), [k * band // bands for band in range(bands + 1)]
-        half = np.zeros((parts, k, k))
-
-        def go(task: int) -> None:
-            part, band = divmod(task, bands)
-            where = *cuts[part : part + 2], *edges[band : band + 2]
-            kernels.gram_part(*few, w, place, *where, half[part])
-
-        each(go, parts * bands)
-        total, p = _added(half), np.arange(k)
-        return np.where(p[:, None] <= p, total, total.T)
+        return self._columns.gram(weights, columns, self.large)
 
     def few(self, columns: NDArray[Any], make: bool = False) -> tuple[NDArray[Any], ...] | None:
-        """indptr, indices and data with the entries of these columns, and perhaps of others, where these are few.
-
-        The last ones are kept. Sums over rows have the same bits with them: what is left out would have added 0.
-        """
-        held = self.__dict__.get("_few")
-        if held is not None and held[0][columns].all():
-            few: tuple[NDArray[Any], ...] = held[1]
-            return few
-        if not (make and self.large) or _FEW * self.count(columns) > self.entries:
-            return None
-        wanted, size = np.zeros(self.d, np.bool_), self.count(columns)
-        wanted[columns] = True
-        indptr, indices, data = self.fixed
-        few = np.empty_like(indptr), np.empty(size + 1, indices.dtype), np.empty(size + 1, data.dtype)
-        kernels.narrow(*self.fixed, wanted, *few)
-        few = few[0], few[1][:size], few[2][:size]
-        for part in few:
-            part.flags.writeable = False  # the type that is compiled
-        self.__dict__["_few"] = wanted, few
-        return few
-
-    @cached_property
-    def _counts(self) -> NDArray[np.int64]:
-        kernels.make_ready(*self.fixed, self.d, "columns")
-        counts: NDArray[np.int64] = kernels.column_counts(self.fixed[1][: self.entries], self.d)
-        return counts
+        return self._columns.few(columns, make and self.large)
 
     def count(self, columns: NDArray[Any]) -> int:
-        """Stored entries in these columns"""
-        return int(np.sum(self._counts[columns]))
+        return self._columns.count(columns)
 
     def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """The first and last entries of these columns, and the row numbers and values of all entries.
-
-        The last ones are kept: fewer of them are found there again.
-        """
-        held = self.__dict__.get("_held")
-        if held is None or not np.isin(columns, held[0], assume_unique=True).all():
-            ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(self._counts[columns])))
-            place = np.full(self.d, -1, np.int32)
-            place[columns] = np.arange(len(columns))
-            entries = np.empty(ptr[-1], np.int32), np.empty(ptr[-1])
-            kernels.fill_columns(*self.fixed, place, ptr[:-1].copy(), *entries)
-            held = self.__dict__["_held"] = columns.copy(), ptr, *entries
-        where = np.searchsorted(held[0], columns)
-        return held[1][where], held[1][where + 1], *held[2:]
+        return self._columns.columns(columns)
 
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)
         return out
 
-    # ---- all rows, in parts that depend on the matrix alone: the same bits for any number of threads
+    # ---- Passes over all rows. The parts depend on the matrix alone, so that threads do not change the bits.
 
     @property
     def entries(self) -> int:
@@ -244,7 +185,7 @@ class CsrRows:
 
     @cached_property
     def fixed(self) -> tuple[NDArray[Any], ...]:
-        """The arrays as read-only views: one type for the compiler, wherever they come from."""
+        """The arrays as read-only views, so that the compiler sees one type."""
         views = tuple(part.view() for part in (self.indptr, self.indices, self.data))
         for view in views:
             view.flags.writeable = False
@@ -255,32 +196,26 @@ class CsrRows:
         return (kernels.dot1_part, kernels.tdot1_part) if ndim == 1 else (kernels.dotk_part, kernels.tdotk_part)
 
     def _parts(self, size: int) -> int:
-        """How many partial sums of `size` numbers, d of them for each column of c"""
+        """The number of partial sums of `size` numbers, where c has size / d columns"""
         return _count(self.entries * size // max(self.d, 1), size)
 
-    def _cuts(self, parts: int) -> list[int]:
-        """0 = r_0 ≤ … ≤ r_parts = N: rows r_k ≤ i < r_{k+1} with about as many stored entries for every k"""
-        entries = np.arange(1, parts) * self.entries // parts
-        rows = np.searchsorted(self.indptr, entries.astype(self.indptr.dtype))
-        return [0, *rows.tolist(), self.shape[0]]
-
     def _dot_in_parts(self, x: NDArray[Any]) -> NDArray[Any]:
-        kernel, cuts = self._part_kernels(x.ndim)[0], self._cuts(_count(self.entries, 1))
-        x, z = _plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
-        each(lambda k: kernel(*self.fixed, *cuts[k : k + 2], x, z[cuts[k] : cuts[k + 1]]), len(cuts) - 1)
+        kernel, at = self._part_kernels(x.ndim)[0], cuts(self.indptr, _count(self.entries, 1))
+        x, z = plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
+        each(lambda k: kernel(*self.fixed, *at[k : k + 2], x, z[at[k] : at[k + 1]]), len(at) - 1)
         return z
 
     def _tdot_in_parts(self, c: NDArray[Any]) -> NDArray[Any]:
         shape = (self.d, *c.shape[1:])
         parts = self._parts(math.prod(shape))
-        kernel, cuts = self._part_kernels(c.ndim)[1], self._cuts(parts)
-        c, out = _plain(c), np.zeros((parts, *shape))
-        each(lambda k: kernel(*self.fixed, *cuts[k : k + 2], c[cuts[k] : cuts[k + 1]], out[k]), parts)
-        return _added(out).astype(c.dtype, copy=False)
+        kernel, at = self._part_kernels(c.ndim)[1], cuts(self.indptr, parts)
+        c, out = plain(c), np.zeros((parts, *shape))
+        each(lambda k: kernel(*self.fixed, *at[k : k + 2], c[at[k] : at[k + 1]], out[k]), parts)
+        return added(out).astype(c.dtype, copy=False)
 
 
 def _kernels() -> Any:
-    """Compiled loops, or SciPy's where nothing can be compiled."""
+    """The compiled loops, or those of SciPy where Numba cannot compile."""
     with off_the_clock():
         from .kernels import compiler
 
@@ -291,22 +226,3 @@ def _kernels() -> Any:
         from .kernels import csr_scipy
 
         return csr_scipy
-
-
-def _count(work: int, size: int) -> int:
-    """Parts (a power of two) of so many additions: none is small, and partial sums of `size` numbers cost little."""
-    most = min(_PARTS, work // 2**16, work // (8 * max(size, 1)), _SPARE // max(size, 1))
-    return 1 << max(most.bit_length() - 1, 0)
-
-
-def _plain(a: NDArray[Any]) -> NDArray[Any]:
-    """As the kernels of parts are compiled for: in row order and writable."""
-    return a if a.flags.c_contiguous and a.flags.writeable else np.array(a, order="C")
-
-
-def _added(parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ_k parts_k, one after the other"""
-    total: NDArray[np.float64] = parts[0].copy()  # not a view: it would keep all of them
-    for part in parts[1:]:
-        total += part
-    return total

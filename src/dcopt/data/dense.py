@@ -13,8 +13,8 @@ from ..draw import Draw
 from ..xp import Array
 from .rows import Can
 
-_CACHE = 2**22  # bytes of rows that are read from memory once for all that is done with them
-_CHEAP = 2**26  # multiplications: some milliseconds
+_CACHE = 2**22  # Blocks of rows with this many bytes stay in the cache while several products use them.
+_CHEAP = 2**26  # The number of multiplications that take a few milliseconds.
 _SOME, _FAR = 256, 4.0  # rows that tell where a column is, and deviations from 0 that are far
 _BLOCK = 2048  # rows at least whose Gram matrix is made at once: it has to be added to the others
 # BLAS may compute with what lies behind a short row and set a flag for it; a NaN in a result is found where it matters
@@ -36,7 +36,7 @@ class DenseRows:
         return self.a.dtype
 
     def _rows(self, rows: Array | None) -> Array:
-        return self.a if rows is None else self.a.take(rows, axis=0)  # a third of the time of a[rows]
+        return self.a if rows is None else self.a.take(rows, axis=0)  # This takes a third of the time of a[rows].
 
     @_quiet
     def dot(self, x: Array, rows: Array | None = None) -> Array:
@@ -64,7 +64,7 @@ class DenseRows:
         """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop). The bits of tdot."""
         z = np.zeros((self.shape[0], *x.shape[1:]), np.result_type(self.a, x))
         out: Any = None
-        moved = bool(x.any())  # most runs begin at 0
+        moved = bool(x.any())  # Most runs begin at 0.
         for block in self._blocks():
             a = self.a[block]
             if moved:
@@ -114,11 +114,11 @@ class DenseRows:
         total, whole = np.zeros((k, k)), k == self.shape[1]
         root = None if weights is None or np.any(weights < 0.0) else np.sqrt(weights)
         most = 0.0 if dtype == np.float64 else float(self._norms2.max() * (1.0 if root is None else root.max() ** 2))
-        unit = np.sqrt(most) if 0.0 < most < np.inf else 1.0  # float32 ends at 1e38
+        unit = np.sqrt(most) if 0.0 < most < np.inf else 1.0  # The largest float32 number is about 1e38.
         for block in self._blocks(_BLOCK):
             rows: Any = block
             if weights is not None and 2 * np.count_nonzero(weights[rows]) < weights[rows].size:
-                rows = block.start + np.flatnonzero(weights[rows])  # the others add nothing
+                rows = block.start + np.flatnonzero(weights[rows])  # Rows of weight 0 add nothing.
             some = self.a[rows] if whole else self.a[rows].take(columns, axis=1)
             if m is not None:
                 some = some - m
@@ -127,13 +127,13 @@ class DenseRows:
             if root is not None:
                 some = some * root[rows, None]
             some = np.asarray(some if unit == 1.0 else some / unit, dtype)
-            # the product of a matrix with its own transpose takes half of the time of any other
+            # BLAS computes the product of a matrix with its own transpose in half of the time of another product.
             total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
         total = total if unit == 1.0 else total * unit**2
         return total if m is None else total + np.outer(m, side) + np.outer(side, m) + mass * np.outer(m, m)
 
     def _means(self, weights: Array | None, columns: Array) -> Array | None:
-        """Of some rows, in the columns whose mean is more than some deviations from 0; None where there is none"""
+        """Means over some rows, for the columns whose mean is several deviations from 0; None if there are none"""
         rows = np.arange(self.shape[0]) if weights is None else np.flatnonzero(weights)
         rows = rows[:: max(len(rows) // _SOME, 1)]
         w = np.ones(len(rows)) if weights is None else np.abs(weights[rows])
@@ -145,9 +145,9 @@ class DenseRows:
         return np.where(far, mean, 0.0) if far.any() else None
 
     def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
-        """The weights of the rows that stand for all, 0 for the others: so many for each of k columns.
+        """Weights of a sample that stands for all rows, and 0 for the others: `rows` rows for each of k columns.
 
-        They are more where that costs no more than some looks at all rows.
+        The sample is larger where that costs no more than a few passes over all rows.
         """
         n, d = self.shape
         share = rows * max(k, n * d / max(k, 1) ** 2) / n

@@ -1,4 +1,4 @@
-"""Whether loops are compiled, and the time that takes, which is no run's."""
+"""Whether loops are compiled. The time of compilation is not counted as time of a run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-trouble = ""  # why they are not, known from the first one on: Numba costs a third of a second to import
-alone = ""  # why they were compiled once more, for this process alone
+trouble = ""  # The reason why loops are not compiled. It is known after Numba was first imported.
+alone = ""  # The reason why loops were compiled again, for this process alone.
 
 
 class _Spent(threading.local):
@@ -19,21 +19,22 @@ _spent = _Spent()
 
 
 def notes() -> tuple[str, ...]:
-    """What a result should say of it."""
+    """The notes about compilation that a result should carry."""
     said = (f"loops are not compiled, which is slow: {trouble}",) if trouble else ()
     return (*said, f"loops were compiled for this process alone: {alone}") if alone else said
 
 
 def clock() -> float:
-    """Seconds, as this thread counts them: without those off the clock."""
+    """The seconds of this thread, without those spent inside `off_the_clock`."""
     return perf_counter() - _spent.seconds
 
 
 @contextmanager
 def off_the_clock() -> Iterator[None]:
-    """Compile, or load what is compiled, in here."""
+    """Code that compiles, or loads compiled code, runs inside this context."""
     began, before = perf_counter(), _spent.seconds
     try:
         yield
     finally:
-        _spent.seconds = before + perf_counter() - began  # what was nested is part of it
+        # The time of a nested context is part of the time of this one.
+        _spent.seconds = before + perf_counter() - began

@@ -1,4 +1,4 @@
-"""A column of ones behind any row matrix."""
+"""A row matrix with a column of ones appended."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WithIntercept:
     def through(self, x: Array, of: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:
         """z = (A, 1) x and (A, 1)ᵀ c, c = of(z, start, stop), in one pass where A can."""
         through = self.a.can().one_pass
-        assert through is not None  # `can` declares it only then.
+        assert through is not None  # `can` declares it only if this is not None.
         c: dict[tuple[int, int], Array] = {}
 
         def shifted(z: Array, start: int, stop: int) -> Array:
@@ -60,7 +60,7 @@ class WithIntercept:
         return self.a.norms2() + 1.0
 
     def can(self) -> Can:
-        """What A can, with a column of ones; a Gram matrix with ones needs only that of A and one tdot."""
+        """What A declares, for (A, 1). The Gram matrix of (A, 1) takes that of A and one tdot."""
         own = self.a.can()
         return Can(
             None if own.one_pass is None else self.through,
@@ -74,9 +74,9 @@ class WithIntercept:
         )  # fmt: skip
 
     def _entrywise(self, function: Callable[[Array], Array]) -> RowMatrix:
-        """For functions that leave 1 as it is"""
+        """For functions that map 1 to 1"""
         entrywise = self.a.can().entrywise
-        assert entrywise is not None  # `can` declares it only then.
+        assert entrywise is not None  # `can` declares it only if this is not None.
         return WithIntercept(entrywise(function))
 
     def count(self, columns: Array) -> int:
@@ -88,13 +88,13 @@ class WithIntercept:
     @property
     def _columns(self) -> Columns:
         own = self.a.can().columns
-        assert own is not None  # `can` declares it only then.
+        assert own is not None  # `can` declares it only if this is not None.
         return own
 
     @property
     def _rough(self) -> RoughGram:
         own = self.a.can().rough
-        assert own is not None  # `can` declares it only then.
+        assert own is not None  # `can` declares it only if this is not None.
         return own
 
     def columns(self, columns: Array) -> tuple[Array, Array, Array, Array]:
@@ -112,11 +112,11 @@ class WithIntercept:
         return self._gram(partial(gram, self.a), weights, columns)
 
     def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
-        """Those of A: the same rows in all parts of the matrix."""
+        """The weights of A, so that all parts of the matrix use the same rows."""
         return self._rough.rough_weights(weights, k, rows)
 
     def single_gram(self, weights: Array | None, columns: Array) -> Array:
-        """As `gram`, in float32 where it is not cheap."""
+        """As `gram`, but in float32 where float64 is expensive."""
         return self._gram(self._rough.single_gram, weights, columns)
 
     def _gram(self, inner_gram: Gram, weights: Array | None, columns: Array) -> Array:

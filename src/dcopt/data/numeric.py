@@ -1,4 +1,4 @@
-"""The door for tables: dates, durations and text are not numbers, though NumPy can make numbers of them."""
+"""Checks of tables: dates, durations and text are refused, although NumPy can convert them to numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BadInput
 
 _TEXT = (str, bytes)
-_TIMES = (date, timedelta, np.datetime64, np.timedelta64)  # datetime and pandas.Timestamp are dates
+_TIMES = (date, timedelta, np.datetime64, np.timedelta64)  # datetime and pandas.Timestamp are subclasses of date.
 _ADVICE = {
     "text": "encode the column as numbers, for example with OneHotEncoder, or leave it out",
     "a date or a duration": "convert the column to a number, such as days since a fixed day, or leave it out",
@@ -20,7 +20,7 @@ _KINDS = {"U": "text", "S": "text", "T": "text", "M": "a date or a duration", "m
 
 def numeric(values: Any, name: str) -> None:
     """Refuse dates, durations and text in a table or a vector, with the first cell that holds one."""
-    if hasattr(values, "columns") and hasattr(values, "dtypes"):  # a data frame: its columns have types of their own
+    if hasattr(values, "columns") and hasattr(values, "dtypes"):  # Each column of a data frame has a type of its own.
         for j, (column, dtype) in enumerate(zip(values.columns, values.dtypes, strict=True)):
             if getattr(dtype, "kind", "O") not in "biufc":
                 _examine(values[column], name, j, f"column {str(column)!r}: ")
@@ -32,7 +32,7 @@ def _examine(values: Any, name: str, column: int | None, called: str) -> None:
     try:
         a = np.asarray(values)
     except (TypeError, ValueError):
-        return  # no rectangular array: refused by what converts it
+        return  # An array that is not rectangular is refused later, by the code that converts it.
     kind = _KINDS.get(a.dtype.kind)
     at = 0
     if a.dtype.kind == "O":

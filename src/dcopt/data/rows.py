@@ -1,4 +1,4 @@
-"""The waist of the storage: what a row matrix must provide, and what it may declare besides. Rows are the a_i."""
+"""The interface of storage: what a row matrix must provide, and what it may declare besides. Rows are the a_i."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..xp import Array, namespace
 
-_GRAM_BLOCK = 64  # columns whose products A e_j are made at once
+_GRAM_BLOCK = 64  # The number of columns whose products A e_j are computed at once.
 
 
 class OnePass(Protocol):
@@ -31,13 +31,13 @@ class Gram(Protocol):
 
 
 class RoughGram(Protocol):
-    """About the same, for a metric: of some of the rows, in float32, where all of them would cost more."""
+    """An approximate Gram matrix, for a metric: of some rows and in float32, where the exact one would cost more."""
 
     def rough_weights(self, weights: Array | None, k: int, rows: int) -> Array | None:
-        """The weights of the rows that stand for all, 0 for the others: so many for each of k columns."""
+        """Weights of a sample that stands for all rows, and 0 for the others: `rows` rows for each of k columns."""
 
     def single_gram(self, weights: Array | None, columns: Array) -> Array:
-        """As `gram`, in float32 where float64 is not cheap."""
+        """As `gram`, but in float32 where float64 is expensive."""
 
 
 class Columns(Protocol):
@@ -50,7 +50,7 @@ class Columns(Protocol):
 
 
 class Can(NamedTuple):
-    """What a row matrix does faster than its four verbs, or besides. None: the verbs serve, or it cannot be done."""
+    """What a row matrix does faster than by its four operations, or in addition. None: it is not provided."""
 
     one_pass: OnePass | None = None
     pair: Pair | None = None
@@ -68,7 +68,7 @@ NOTHING = Can()
 
 
 class RowMatrix(Protocol):
-    """A ∈ ℝ^{N×d}, seen only through four verbs on a subset of its rows, and what it declares."""
+    """A ∈ ℝ^{N×d}, used only through four operations on a subset of its rows and what `can` declares."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -89,11 +89,11 @@ class RowMatrix(Protocol):
         """‖a_i‖² for every row, in float64."""
 
     def can(self) -> Can:
-        """What it does faster or besides."""
+        """What it does faster or in addition."""
 
 
 class Declared:
-    """A row matrix of a user's own, which has the four verbs and declares nothing."""
+    """A user's row matrix, which has the four operations and declares nothing else."""
 
     def __init__(self, a: Any) -> None:
         self.a = a
@@ -130,7 +130,7 @@ def pair(a: RowMatrix, x: Array, prev: Array, rows: Array | None = None) -> Arra
 
 
 def gram(a: RowMatrix, weights: Array | None, columns: Array) -> Array:
-    """Σ_i w_i a_i a_iᵀ over the given columns: by the matrix itself, or by products with unit vectors."""
+    """Σ_i w_i a_i a_iᵀ over the given columns: by the matrix's own method, or by products with unit vectors."""
     own = a.can().gram
     if own is not None:
         return own(weights, columns)
@@ -146,7 +146,7 @@ def gram(a: RowMatrix, weights: Array | None, columns: Array) -> Array:
 
 
 def rough_gram(a: RowMatrix, weights: Array | None, columns: Array, rows: int) -> Array:
-    """The same, where a rough one serves."""
+    """An approximate Gram matrix: the matrix's own approximation, or the exact one."""
     own = a.can().rough
     if own is None:
         return gram(a, weights, columns)

@@ -1,4 +1,4 @@
-"""The door for SciPy's sparse matrices: nothing compiled sees one that is malformed."""
+"""Checks of SciPy's sparse matrices, so that no compiled code receives a malformed one."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def sparse_rows(X: Any, name: str) -> CsrRows:
 
 
 def canonical_csr(X: Any, name: str) -> Any:
-    """A CSR matrix of sorted indices without duplicates, of any sparse matrix that is well-formed."""
+    """A CSR matrix with sorted indices and without duplicates, from any well-formed sparse matrix."""
     well_formed(X, name)
     not_empty(tuple(X.shape), name)
     if X.dtype.kind in "biu":
-        X = X.astype(np.float64)  # before duplicates are summed: small integers would wrap
+        X = X.astype(np.float64)  # Convert before duplicates are summed, because small integers would overflow.
     csr = X.tocsr()
     if csr is not X:
         well_formed(csr, name)
-    if not csr.has_canonical_format:  # looks at the indices
+    if not csr.has_canonical_format:  # This reads the indices.
         csr = csr.copy()
         with np.errstate(over="ignore"):
             csr.sum_duplicates()
@@ -37,7 +37,7 @@ def canonical_csr(X: Any, name: str) -> Any:
 
 
 def well_formed(X: Any, name: str) -> None:
-    """Refuse a SciPy matrix whose parts do not fit together: to convert, slice or multiply it could end the process."""
+    """Refuse a SciPy matrix whose arrays are inconsistent: converting or multiplying it could crash the process."""
     if len(X.shape) != 2:
         raise BadInput(name, f"expected 2 dimensions, got shape {X.shape}")
     if X.format in _FORMATS:
@@ -45,7 +45,7 @@ def well_formed(X: Any, name: str) -> None:
 
 
 def _compressed(X: Any, name: str) -> None:
-    """indptr runs from 0 to the number of stored entries (blocks) without a fall; indices are in range."""
+    """indptr runs from 0 to the number of stored entries (blocks) and never decreases; indices are in range."""
     said, indptr, indices, data = f"malformed {X.format.upper()}", *map(np.asarray, (X.indptr, X.indices, X.data))
     major, minor = X.shape if X.format != "csc" else X.shape[::-1]
     if X.format == "bsr":

@@ -1,4 +1,4 @@
-"""A stream of samples: blocks of any size come in, batches of the asked size go out, the k-th sample is the k-th."""
+"""A stream of samples: it reads blocks of any size and gives batches of the size asked for, in the same order."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Stream:
         self.classes = check.declared(classes, kind)
         self.form: Form | None = None
         self.drawn = self.skipped = self.blocks = 0
-        self.waiting = False  # inside the caller's code
-        self.broken: BaseException | None = None  # the last error that came from the source or from a block
-        self.between: Callable[[], None] = nothing  # called before a block is asked for; a run may raise here to end
+        self.waiting = False  # Whether the stream is inside the caller's code.
+        self.broken: BaseException | None = None  # The last error that came from the source or from a block.
+        self.between: Callable[[], None] = nothing  # Called before a block is asked for. A run may end by raising here.
         self._parts: deque[Block] = deque()
-        self._have = self._at = 0  # samples waiting, and where in the first block they begin
+        self._have = self._at = 0  # The number of waiting samples, and where they begin in the first block.
         self._ended = False
 
     def take(self, b: int) -> tuple[RowMatrix, NDArray[Any]]:
@@ -92,7 +92,7 @@ class Stream:
         self._add(block, self.blocks - 1)
 
     def _add(self, block: Any, number: int, first: int = 0) -> None:
-        """All of a block, or an error and nothing of it; with "skip", its good rows."""
+        """Add all of a block, or raise and add nothing; with "skip", add its good rows."""
         good: list[Block] = []
         try:
             X, y = _pair(block)
@@ -120,16 +120,16 @@ class Stream:
                 self.skipped += n
                 return
             X, y, half = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y), n // 2
-            self._sift(X[:half], y[:half], number, good)  # halves, until the bad rows are alone
+            self._sift(X[:half], y[:half], number, good)  # Halve the block until every bad row is alone.
             self._sift(X[half:], y[half:], number, good)
 
 
 def nothing() -> None:
-    """What happens between two blocks, if nobody wants to know."""
+    """The default for `between`: it does nothing."""
 
 
 def _reader(source: Any) -> Callable[[int], Any]:
-    """How the next block is got, given how many samples are needed."""
+    """A function that gets the next block, given the number of samples that are needed."""
     if isinstance(source, tuple):
         raise BadInput("source", "is a tuple: give a list of blocks, [(X, y), …], or a function draw(b)")
     if isinstance(source, Iterable):
@@ -141,7 +141,7 @@ def _reader(source: Any) -> Callable[[int], Any]:
 
 
 def _some(block: Any) -> Any:
-    """What a function gave, if anything."""
+    """The block that a function returned; StopIteration if it returned none."""
     if block is None or (isinstance(block, tuple | list) and len(block) == 2 and not _count(block[0])):
         raise StopIteration
     return block
@@ -154,7 +154,7 @@ def _pair(block: Any) -> tuple[Any, Any]:
 
 
 def _count(X: Any) -> int:
-    """Rows, as far as can be told before the door; 1 where it cannot."""
+    """The number of rows before the block is checked; 1 where it cannot be read."""
     try:
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError):

@@ -1,4 +1,4 @@
-"""Threads that run compiled loops side by side. Their number says who does what, never what is computed."""
+"""Threads that run compiled loops. Their number does not change the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def threads() -> int:
 
 @cache
 def _pool(process: int, size: int) -> ThreadPoolExecutor:
-    """Kept for the next pass. The process is part of the key: a fork inherits the pool without its threads."""
+    """The pool of this process, kept for the next pass. A fork would inherit a pool without threads."""
     return ThreadPoolExecutor(size, thread_name_prefix="dcopt")
 
 
@@ -44,7 +44,7 @@ def each(task: Callable[[int], None], count: int) -> None:
             while left:
                 try:
                     k = left.popleft()
-                except IndexError:  # another was faster
+                except IndexError:  # Another thread has taken the task.
                     return
                 task(k)
         except BaseException:
@@ -54,7 +54,7 @@ def each(task: Callable[[int], None], count: int) -> None:
     helpers: list[Future[None]] = []
     size = threads() - 1
     try:
-        with suppress(RuntimeError):  # no thread to be had, or the interpreter is ending: the caller does it all
+        with suppress(RuntimeError):  # If no thread can start, or the interpreter is ending, the caller does all tasks.
             for _ in range(min(size, count - 1)):
                 helpers.append(_pool(os.getpid(), size).submit(_in_context(work)))
         work()
@@ -67,6 +67,6 @@ def each(task: Callable[[int], None], count: int) -> None:
 
 
 def _in_context(work: Callable[[], None]) -> Callable[[], Any]:
-    """With the caller's context, in which NumPy keeps what to do about floating-point errors."""
+    """Run with the caller's context, which holds NumPy's settings for floating-point errors."""
     context = copy_context()
     return lambda: context.run(work)

@@ -162,7 +162,7 @@ def _regular(path: str | Path) -> io.FileIO:
         mode = os.stat(path).st_mode  # before it is opened: a FIFO would wait for a writer
         file = open(path, "rb", buffering=0) if stat.S_ISREG(mode) else None
     except FileNotFoundError:
-        raise BadFile(path, "is not a file: nothing has this name") from None
+        raise BadFile(path, "does not exist") from None
     except (OSError, ValueError) as why:  # ValueError: a NUL in the name
         raise BadFile(path, f"cannot be opened ({why})") from None
     if file is None:

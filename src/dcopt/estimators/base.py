@@ -1,4 +1,4 @@
-"""What an estimator is: frozen settings; its memory is passed in and out."""
+"""The protocol of estimators: frozen settings, with a memory that is passed in and out."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ class Estimate(NamedTuple):
     """g ≈ ∇f(x), the memory for the next step, and what it cost."""
 
     g: Array
-    memory: Any  # a NamedTuple of arrays; the newest State owns it, later steps may write into its tables
+    memory: Any  # A NamedTuple of arrays. The newest State owns it, and later steps may write into its tables.
     cost: Cost
-    at: Array | None = None  # where ∇G is to be taken, if not at x: the stale mean of "quadratic inside"
+    at: Array | None = None  # The point at which ∇G is taken, if not x: the stale mean of "quadratic inside".
 
 
 class Estimator(Protocol):
-    """A gradient estimator. `sum` may be a finite sum or, where the estimator allows it, a stream."""
+    """A gradient estimator. `f` may be a finite sum or, where the estimator allows it, a stream."""
 
     def check(self, n: int | None) -> None:
         """Refuse settings that do not fit n components (None: a stream)."""
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        """The estimate at the first point, or afresh."""
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
+        """The estimate at the first point, or one that does not use the memory."""
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+    def step(self, f: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
         """The estimate at x, after one at prev."""
 
 
 @runtime_checkable
 class KnowsItsError(Protocol):
-    """An estimator that knows how much of the steps' lengths its error is: a metric made of the data asks for it."""
+    """An estimator that bounds its error by the lengths of the steps, which metrics made of the data need."""
 
     def spread(self, n: int) -> float:
         """s with Σ E‖g_t − ∇f(x_t)‖² ≤ s²ℓ² Σ E‖x_{t+1} − x_t‖², for any steps (0: no error comes from them)
 
-        where E‖∇f_i(x) − ∇f_i(y)‖² ≤ ℓ²‖x − y‖² over the rows. What an estimator on samples of a stream has beside
-        that, shorter steps do not lessen. Rows that come in order (sampling="cyclic") are not covered.
+        where E‖∇f_i(x) − ∇f_i(y)‖² ≤ ℓ²‖x − y‖² over the rows. The sampling error of an
+        estimator on a stream is not included, because shorter steps do not reduce it. Cyclic sampling is not covered.
         """
 
 
 @runtime_checkable
 class Checked(Protocol):
-    """A memory whose arrays refer to one another: a file may hold what no run has written."""
+    """A memory whose arrays refer to one another, and which is checked when it is read from a file."""
 
     def check(self) -> None:
-        """Raise BadInput where the arrays do not fit together: a step does not look again."""
+        """Raise BadInput where the arrays are inconsistent. A step does not check them again."""
 
 
 class OnlyG(NamedTuple):
@@ -72,12 +72,12 @@ def check_batch(setting: str, b: int, n: int | None) -> None:
 
 
 def distinct(sampling: Sampling, b: int, n: int) -> float:
-    """√((N−b)/(N−1)), by which a mean over b distinct rows deviates less than one over any; 1 for other samplings"""
+    """√((N−b)/(N−1)), the factor by which distinct rows reduce the deviation of a mean; 1 for other samplings"""
     return math.sqrt(max(n - b, 0) / (n - 1)) if sampling == "distinct" and n > 1 else 1.0
 
 
 def check_sampling(sampling: Sampling, importance: bool = False) -> None:
-    """`importance`: the estimator keeps nothing for a row, so that rows need not be equally likely."""
+    """`importance`: whether the estimator allows importance sampling, because it keeps no memory per row."""
     pick("sampling", sampling, (*SAMPLINGS, "importance") if importance else SAMPLINGS)
 
 

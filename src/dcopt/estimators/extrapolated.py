@@ -42,17 +42,17 @@ class Extrapolated:
         """0: g_t is ∇f(u_t), with ∇G at u_t"""
         return 0.0
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        return self._at(sum, x, 1.0, 1.0, 0)
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
+        return self._at(f, x, 1.0, 1.0, 0)
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Momentum, draw: Draw) -> Estimate:
+    def step(self, f: Sum, x: Array, prev: Array, memory: Momentum, draw: Draw) -> Estimate:
         u, before, theta, age = memory
         against = float(namespace(x).sum((u - x) * (x - prev))) > 0.0
         if against or age >= self.period:
             before, theta, age = 1.0, 1.0, 0
-        return self._at(sum, x + (before - 1.0) / theta * (x - prev), before, theta, age)
+        return self._at(f, x + (before - 1.0) / theta * (x - prev), before, theta, age)
 
-    def _at(self, sum: Sum, u: Array, before: float, theta: float, age: int) -> Estimate:
-        batch = sum.all()
+    def _at(self, f: Sum, u: Array, before: float, theta: float, age: int) -> Estimate:
+        batch = f.all()
         following = (1.0 + math.sqrt(1.0 + 4.0 * theta * theta)) / 2.0
         return Estimate(batch.grad(u), Momentum(u, theta, following, age + 1), cost_of(batch), u)

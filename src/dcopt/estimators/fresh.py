@@ -12,7 +12,7 @@ from ..sums import Cost, Sum
 from ..xp import Array
 from .base import Estimate, OnlyG, check_batch, check_sampling, cost_of
 
-_CHUNK = 8192  # of a stream, at most so many samples are held at once
+_CHUNK = 8192  # The largest number of samples of a stream that are held at once.
 
 
 @dataclass(frozen=True)
@@ -35,27 +35,27 @@ class Fresh:
         check_batch("b", self.b, n)
 
     def spread(self, n: int) -> float:
-        """0: its error is that of the samples, whatever the steps are, and shorter ones would not lessen it"""
+        """0: its error is that of the samples and does not depend on the lengths of the steps"""
         return 0.0
 
     def size(self, t: int) -> int:
         """b_t"""
         return math.ceil(self.b * math.pow(t + 1, self.growth))
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
         b = self.size(draw.t)
-        if sum.n is None and b > _CHUNK:
-            return self._in_chunks(sum, x, draw, b)
-        batch = sum.all() if sum.n is not None and b >= sum.n else sum.sample(b, draw, self.sampling)
+        if f.n is None and b > _CHUNK:
+            return self._in_chunks(f, x, draw, b)
+        batch = f.all() if f.n is not None and b >= f.n else f.sample(b, draw, self.sampling)
         g = batch.grad(x)
         return Estimate(g, OnlyG(g), cost_of(batch))
 
-    def _in_chunks(self, sum: Sum, x: Array, draw: Draw, b: int) -> Estimate:
+    def _in_chunks(self, f: Sum, x: Array, draw: Draw, b: int) -> Estimate:
         g = x * 0.0
         for done in range(0, b, _CHUNK):
             size = min(_CHUNK, b - done)
-            g = g + sum.sample(size, draw, self.sampling).grad(x) * (size / b)
+            g = g + f.sample(size, draw, self.sampling).grad(x) * (size / b)
         return Estimate(g, OnlyG(g), Cost(b, b))
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
-        return self.start(sum, x, draw)
+    def step(self, f: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+        return self.start(f, x, draw)

@@ -22,10 +22,10 @@ class Full:
         """0: g_t is ∇f(x_t)"""
         return 0.0
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        batch = sum.all()
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
+        batch = f.all()
         g = batch.grad(x)
         return Estimate(g, OnlyG(g), cost_of(batch))
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
-        return self.start(sum, x, draw)
+    def step(self, f: Sum, x: Array, prev: Array, memory: Any, draw: Draw) -> Estimate:
+        return self.start(f, x, draw)

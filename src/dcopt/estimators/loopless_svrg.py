@@ -1,4 +1,4 @@
-"""SVRG whose snapshots come by a coin, the estimator of MM-SVRG."""
+"""SVRG with snapshots at random steps, the estimator of MM-SVRG."""
 
 from __future__ import annotations
 

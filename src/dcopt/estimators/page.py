@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..draw import Draw, Sampling
 from ..errors import NeedsFiniteSum, require_number
 from ..sums import Sum
-from ..theory.formulas import spread
+from ..theory import formulas
 from ..xp import Array
 from .base import Estimate, OnlyG, check_batch, check_sampling, cost_of, distinct
 
@@ -18,7 +18,7 @@ class PAGE:
 
     p: float
     b_small: int
-    b: int | None = None  # None: all components (the finite-sum setting); a number: the online setting
+    b: int | None = None  # None: all components (the finite-sum setting). A number: the online setting.
     sampling: Sampling = "iid"
 
     def __post_init__(self) -> None:
@@ -37,19 +37,19 @@ class PAGE:
 
     def spread(self, n: int) -> float:
         """√((1−p)/(p b')): corrections add up, for 1/p steps on average"""
-        return distinct(self.sampling, self.b_small, n) * spread(self.p, self.b_small)
+        return distinct(self.sampling, self.b_small, n) * formulas.spread(self.p, self.b_small)
 
     def refresh(self, draw: Draw) -> bool:
         return draw.coin() < self.p
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        batch = sum.all() if self.b is None else sum.sample(self.b, draw, self.sampling)
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
+        batch = f.all() if self.b is None else f.sample(self.b, draw, self.sampling)
         g = batch.grad(x)
         return Estimate(g, OnlyG(g), cost_of(batch))
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: OnlyG, draw: Draw) -> Estimate:
+    def step(self, f: Sum, x: Array, prev: Array, memory: OnlyG, draw: Draw) -> Estimate:
         if self.refresh(draw):
-            return self.start(sum, x, draw)
-        batch = sum.sample(self.b_small, draw, self.sampling)
+            return self.start(f, x, draw)
+        batch = f.sample(self.b_small, draw, self.sampling)
         g = memory.g + batch.diff(x, prev)
         return Estimate(g, OnlyG(g), cost_of(batch, points=2))

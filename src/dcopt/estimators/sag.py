@@ -21,12 +21,12 @@ class SAG(SAGA):
     """
 
     def spread(self, n: int) -> float:
-        """√(1−q) / (1−√(1−q)): as for SAGA, but the rows that were not visited are wrong, however many others were"""
+        """√(1−q) / (1−√(1−q)): as for SAGA, but the error of rows that were not visited does not fall with b"""
         q = self.visits(n)
         root = math.sqrt(1.0 - q)
         return root * (1.0 + root) / q
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
-        batch = sum.sample(self.b, draw, self.sampling)
+    def step(self, f: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
+        batch = f.sample(self.b, draw, self.sampling)
         table, _, _ = renew(memory, batch, x)
         return Estimate(table.mean, table, cost_of(batch), None if table.stale is None else table.stale.mean)

@@ -36,20 +36,20 @@ class SAGA:
         check_batch("b", self.b, n)
 
     def visits(self, n: int) -> float:
-        """q: how likely a step visits a given row"""
+        """q: the probability that a step visits a given row"""
         return visits(n, self.b) if self.sampling == "iid" else self.b / n
 
     def spread(self, n: int) -> float:
         """1 / ((1−√(1−q)) √b): δ, the mean of ‖∇f_i(x) − y_i‖², has δ⁺ ≤ (1+β)(1−q)δ + (1+1/β) L_v²‖x⁺ − x‖²"""
         return distinct(self.sampling, self.b, n) * table_spread(self.visits(n), self.b)
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        table = first_table(sum, x, inside=self.quadratic == "inside")
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
+        table = first_table(f, x, inside=self.quadratic == "inside")
         n = table.slopes.shape[0]
         return Estimate(table.mean, table, Cost(n, n))
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
-        batch = sum.sample(self.b, draw, self.sampling)
+    def step(self, f: Sum, x: Array, prev: Array, memory: Table, draw: Draw) -> Estimate:
+        batch = f.sample(self.b, draw, self.sampling)
         table, correction, drift = renew(memory, batch, x)
         at = None if memory.stale is None else memory.stale.mean + drift
         return Estimate(memory.mean + correction, table, cost_of(batch), at)

@@ -1,4 +1,4 @@
-"""SARAH: PAGE whose refreshes come by the clock."""
+"""SARAH: PAGE with a refresh every `period` steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .page import PAGE
 class SARAH(PAGE):
     """g_t = ∇f(x_t) every `period` steps, else g_{t−1} + ∇f_I'(x_t) − ∇f_I'(x_{t−1})."""
 
-    p: float = 1.0  # not used: the clock decides
+    p: float = 1.0  # It is not used: `period` decides.
     b_small: int = 1
     period: int = 1
 
@@ -24,7 +24,7 @@ class SARAH(PAGE):
         require_count("period", self.period)
 
     def spread(self, n: int) -> float:
-        """√((M−1)/b'): every step is in the corrections of at most M − 1"""
+        """√((M−1)/b'): every step enters the corrections of at most M − 1 others"""
         return distinct(self.sampling, self.b_small, n) * math.sqrt((self.period - 1) / self.b_small)
 
     def refresh(self, draw: Draw) -> bool:

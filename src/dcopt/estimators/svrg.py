@@ -45,13 +45,13 @@ class SVRG:
     def refresh(self, draw: Draw) -> bool:
         return draw.t % self.period == 0
 
-    def start(self, sum: Sum, x: Array, draw: Draw) -> Estimate:
-        batch = sum.all()
+    def start(self, f: Sum, x: Array, draw: Draw) -> Estimate:
+        batch = f.all()
         v = batch.grad(x)
         return Estimate(v, Anchor(x, v), cost_of(batch))
 
-    def step(self, sum: Sum, x: Array, prev: Array, memory: Anchor, draw: Draw) -> Estimate:
+    def step(self, f: Sum, x: Array, prev: Array, memory: Anchor, draw: Draw) -> Estimate:
         if self.refresh(draw):
-            return self.start(sum, x, draw)
-        batch = sum.sample(self.b_small, draw, self.sampling)
+            return self.start(f, x, draw)
+        batch = f.sample(self.b_small, draw, self.sampling)
         return Estimate(memory.v + batch.diff(x, memory.x), memory, cost_of(batch, points=2))

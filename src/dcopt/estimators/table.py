@@ -1,8 +1,8 @@
-"""The tables of SAGA and SAG: one number (c numbers) per row, and where each row was last seen.
+"""The tables of SAGA and SAG: one number (c numbers) per row, and the point of its last visit.
 
-A linear model's component gradient is slope × row, so the slope is all that must be remembered. With the
-quadratic inside, h_i(x) = κ/2 ‖x‖² − f_i(x), a row also remembers the point of its last visit: only the points
-that some row still refers to are kept, about (N/b) log b of them.
+A linear model's component gradient is slope × row, so only the slope is stored. With the
+quadratic inside, h_i(x) = κ/2 ‖x‖² − f_i(x), the point of the last visit of a row is stored, too. Only the
+points that some row still refers to are kept, about (N/b) log b of them.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Stale(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The remembered slopes, the mean of the gradients they stand for, and the stale points (or None)."""
+    """The stored slopes, the mean of the gradients they stand for, and the stale points (or None)."""
 
     slopes: Array
     mean: Array
     stale: Stale | None
-    clock: Array | None = None  # visits made with these arrays, which all states share …
-    time: int = 0  # … and how many this state has seen: an older state's table is gone
+    clock: Array | None = None  # The number of visits made with these arrays, which all states share.
+    time: int = 0  # The number of visits of this state. The table of an older state is overwritten.
 
     def check(self) -> None:
-        """Every row refers to a point that is there, and the counts are those of the rows."""
+        """Refuse a table in which a row refers to a missing point, or in which the counts are wrong."""
         if self.stale is None:
             return
         slot, counts, points, _ = self.stale
@@ -48,9 +48,9 @@ class Table(NamedTuple):
             raise BadInput("memory", "the counts of the points are not those of the rows")
 
 
-def first_table(sum: Sum, x: Array, inside: bool) -> Table:
+def first_table(f: Sum, x: Array, inside: bool) -> Table:
     """Every component at x."""
-    batch = sum.all()
+    batch = f.all()
     slopes = batch.slopes(x)
     stale = None
     if inside:
@@ -70,7 +70,7 @@ def first_visits(rows: Array) -> Array | None:
 
 
 def renew(table: Table, batch: Batch, x: Array) -> tuple[Table, Array, Array | None]:
-    """Visit the batch at x: the new table, ∇f_I(x) − (mean of its remembered gradients), and x − (mean of its φ_i)."""
+    """Visit the batch at x: the new table, ∇f_I(x) − (mean of its stored gradients), and x − (mean of its φ_i)."""
     if table.clock is not None:
         if table.clock[0] != table.time:
             raise BadInput("state", "its table was overwritten by later steps: keep a copy, state.thawed()")
@@ -103,7 +103,7 @@ def _move(stale: Stale, rows: Array, x: Array) -> Stale:
     mean = mean + (x - _mean_point(stale, rows)) * (len(rows) / len(slot))
     counts -= np.bincount(slot[rows], minlength=len(counts))
     free = np.flatnonzero(counts == 0)
-    if not free.size:  # double the room: amortised O(d) a step
+    if not free.size:  # Double the capacity, which costs O(d) a step on average.
         free = np.array([len(counts)])
         counts = np.concatenate((counts, np.zeros_like(counts)))
         points = np.concatenate((points, np.zeros_like(points)))

@@ -1,4 +1,4 @@
-"""Many runs: those that are in the ledger are kept, the others are made, in several processes if asked."""
+"""Many runs: those in the ledger are kept, and the others are made, in several processes if asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Job(Protocol):
 
 
 class Watch(Protocol):
-    """Who is told how it goes."""
+    """The observer of a campaign."""
 
     def note(self, text: str) -> None: ...
     def begin(self, title: str, total: int, done: int) -> None: ...
@@ -32,7 +32,7 @@ class Watch(Protocol):
 
 
 class Silent:
-    """A Watch that says nothing."""
+    """A Watch that shows nothing."""
 
     def note(self, text: str) -> None: ...
     def begin(self, title: str, total: int, done: int) -> None: ...
@@ -71,7 +71,7 @@ class Workers:
             return
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
         for child in set(active_children()) - self._others if kind is not None else ():
-            child.terminate()  # do not wait for runs that nobody will see
+            child.terminate()  # Do not wait for runs whose results are not used.
 
     def lines(self, todo: Sequence[Job]) -> Iterator[Line]:
         """What the jobs give, as they end."""
@@ -89,8 +89,8 @@ class Workers:
 
 @contextmanager
 def _held() -> Iterator[None]:
-    """Ctrl-C is held back while workers start, and they inherit that: it is for the parent alone."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    """Block Ctrl-C while workers start. They inherit that, so that only the parent receives it."""
+    if not hasattr(signal, "pthread_sigmask"):  # On Windows.
         yield
         return
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -105,7 +105,7 @@ def _run(job: Job) -> Line:
 
 
 def _worker() -> None:
-    """Ctrl-C is for the parent; and when the parent is killed, nobody is left waiting."""
+    """A worker ignores Ctrl-C, which is for the parent, and ends when the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     assert parent is not None

@@ -19,7 +19,7 @@ from ..solve import iterate
 from ..sums import Function
 from ..theory.plan import plan
 from . import contestants
-from .curves import Job, Scene
+from .curves import Job, SplitProblem
 from .intervals import Mean, mean
 from .slopes import fit_slope
 from .views import Runs, passes
@@ -28,7 +28,7 @@ _PAGE, _RIVALS = "dca-page", ("dca-svrg", "dca-saga", "sdca")
 
 
 def of(kind: str, all_runs: Sequence[Runs]) -> Iterator[Claim]:
-    """The claims that an experiment can speak of."""
+    """The claims that an experiment can test."""
     if kind == "gap":
         yield from gap_claims(all_runs)
     for here in all_runs if kind != "gap" else ():
@@ -92,8 +92,8 @@ def _kink() -> Claim:
 def _gap_theorem(here: Runs) -> Claim:
     """T · E gap(x̂) ≤ D0 (1 + Θ²/(2 ρ_φ a)), x̂ uniform: the mean gap of a run as a share of the bound."""
     says = "E gap(x̂) = O(1/T) without a smooth r2"
-    scene = Scene.of(Job(here.recipe, here.data, _PAGE, 0))
-    chosen = plan(scene.P, eps=1e-3, measure="gap", mode="practical")
+    split = SplitProblem.of(Job(here.recipe, here.data, _PAGE, 0))
+    chosen = plan(split.P, eps=1e-3, measure="gap", mode="practical")
     if not all(c.holds for c in chosen.conditions):
         return Claim(f"gap-{here.data}", "Theorem on the gap", says, here.data, "–", "not testable here",
                      why="the theorem does not cover κ = L_f on these rows")  # fmt: skip
@@ -137,7 +137,7 @@ def online_claims(here: Runs) -> Iterator[Claim]:
     variants = {m: here.recipe.variants[m] for m in here.methods if m in here.recipe.variants}
     batches = {m: int(v["b"]) for m, v in variants.items() if v["estimator"] == "page" and "b" in v}
     floors = {m: [float(np.mean(_tail(here.column(line, "gap")))) for line in here.of(m)] for m in batches}
-    positive = [m for m in batches if np.median(floors[m]) > 0.0]  # the others have no logarithm
+    positive = [m for m in batches if np.median(floors[m]) > 0.0]  # The logarithms of the others do not exist.
     if len({batches[m] for m in positive}) > 1:
         slope = fit_slope([batches[m] for m in positive], [floors[m] for m in positive])
         means = ", ".join(f"{fmean(floors[m]):.1e} (b = {batches[m]})" for m in positive)

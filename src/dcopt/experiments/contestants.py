@@ -1,4 +1,4 @@
-"""Who takes part: the registered methods, and controls outside of theory."""
+"""The methods that take part: the registered ones, and controls without a theorem."""
 
 from __future__ import annotations
 

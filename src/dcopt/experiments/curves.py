@@ -1,7 +1,7 @@
-"""Runs of many methods on random parts of a data set: F, measures, non-zeros and accuracy on the way.
+"""Runs of many methods on random parts of a data set: F, measures, non-zeros and accuracy during the run.
 
 F(x) = (1/N) Σ φ(⟨a_i, x⟩, y_i) + r(x), rows of length 1, no intercept, x0 = 0. Every run draws its own part of the rows
-for testing; all methods of a run see the same rows. Looking is neither counted nor timed.
+for testing; all methods of a run see the same rows. Evaluations for the trace are neither counted nor timed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .contestants import method
 from .ledger import Line
 from .typed import build
 
-REFERENCE = "reference"  # a long run for the best F known; not shown
+REFERENCE = "reference"  # A long run for the best known F, which is not shown.
 COLUMNS = ("t", "seconds", "gradients", "paper", "F", "gap", "criticality", "nnz", "train", "test")
 _MAY_MISS = ("train", "test")  # a regression has no accuracy, and a run without test rows none on them
 
@@ -127,10 +127,10 @@ class Job(NamedTuple):
         return f"{self.data}/{self.method}/{self.seed}"
 
     def run(self) -> Line:
-        scene = Scene.of(self)
-        columns, status = follow(self, scene)
+        split = SplitProblem.of(self)
+        columns, status = follow(self, split)
         line = {"key": self.key, "data": self.data, "method": self.method, "seed": self.seed, "status": status}
-        shape = {"n": scene.P.n, "shape": list(scene.P.shape)}
+        shape = {"n": split.P.n, "shape": list(split.P.shape)}
         return line | shape | {"says": f"F {columns['F'][-1]:.5f}", "columns": columns}
 
 
@@ -142,8 +142,8 @@ def jobs(recipe: Recipe, sets: tuple[str, ...]) -> Iterator[Job]:
             yield from (Job(recipe, data, name, seed) for name in names)
 
 
-class Scene(NamedTuple):
-    """The problem of one run, and what can be seen of a point."""
+class SplitProblem(NamedTuple):
+    """The problem of one run, and the quantities that are recorded at a point."""
 
     P: Problem
     X: Any  # training rows
@@ -152,8 +152,8 @@ class Scene(NamedTuple):
     y_test: Any
 
     @classmethod
-    def of(cls, job: Job) -> Scene:
-        return _scene(job.recipe, job.data, job.seed)
+    def of(cls, job: Job) -> SplitProblem:
+        return _split(job.recipe, job.data, job.seed)
 
     def look(self, x: Any) -> dict[str, Any]:
         """F and both measures with G = L_f/2 ‖x‖², whatever κ the method has; accuracies are shares of rows."""
@@ -172,34 +172,34 @@ class Scene(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def _scene(recipe: Recipe, data: str, seed: int) -> Scene:
+def _split(recipe: Recipe, data: str, seed: int) -> SplitProblem:
     X, y = source.rows(data)
     order = np.random.default_rng([seed, 90]).permutation(len(y))
     cut = round(recipe.test * len(y))
     test, train = np.sort(order[:cut]), np.sort(order[cut:])
     P = erm(X[train], y[train], recipe.loss, regularizer(recipe.penalty, len(train)))
-    return Scene(P, X[train], y[train], X[test], y[test])
+    return SplitProblem(P, X[train], y[train], X[test], y[test])
 
 
 # ---------------------------------------------------------------------------------------------------- one run
 
 
-def follow(job: Job, scene: Scene) -> tuple[dict[str, list[Any]], str]:
-    """The method from x0 = 0 until its budget is spent: what the looks saw, and how it ended."""
-    recipe, n = job.recipe, int(scene.P.n or 0)
+def follow(job: Job, split: SplitProblem) -> tuple[dict[str, list[Any]], str]:
+    """Run the method from x0 = 0 until its budget is spent: the recorded columns, and the status at the end."""
+    recipe, n = job.recipe, int(split.P.n or 0)
     long = job.method == REFERENCE
     budget, every = (recipe.reference, recipe.reference / 8) if long else (recipe.passes, recipe.every)
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
 
     def note(t: int, seconds: float, gradients: int, paper: int, x: Any) -> bool:
-        seen = {"t": t, "seconds": round(seconds, 6), "gradients": gradients, "paper": paper} | scene.look(x)
+        seen = {"t": t, "seconds": round(seconds, 6), "gradients": gradients, "paper": paper} | split.look(x)
         good = all(map(math.isfinite, (seen["F"], seen["gap"], seen["criticality"])))
         for name in COLUMNS if good else ():
             columns[name].append(seen[name])
         return good
 
-    note(0, 0.0, 0, 0, np.zeros(scene.P.shape))
-    states, seconds, due = _states(job, scene), 0.0, every
+    note(0, 0.0, 0, 0, np.zeros(split.P.shape))
+    states, seconds, due = _states(job, split), 0.0, every
     while True:
         began = perf_counter()
         state = next(states)
@@ -214,17 +214,17 @@ def follow(job: Job, scene: Scene) -> tuple[dict[str, list[Any]], str]:
             return columns, "done"
 
 
-def _states(job: Job, scene: Scene) -> Iterator[Any]:
+def _states(job: Job, split: SplitProblem) -> Iterator[Any]:
     if job.method == REFERENCE:
-        return iterate(scene.P, method("mm-saga-sqrt", {}), seed=job.seed)
+        return iterate(split.P, method("mm-saga-sqrt", {}), seed=job.seed)
     chosen = method(job.method, job.recipe.variants)
     if not job.recipe.online:
-        return iterate(scene.P, chosen, seed=job.seed)
+        return iterate(split.P, chosen, seed=job.seed)
     rng = np.random.default_rng([job.seed, 91])
 
     def fresh(b: int) -> tuple[Any, Any]:
-        rows = rng.integers(0, len(scene.y), b)
-        return scene.X[rows], scene.y[rows]
+        rows = rng.integers(0, len(split.y), b)
+        return split.X[rows], split.y[rows]
 
-    P = stream(fresh, job.recipe.loss, scene.P.r, classes=scene.P.classes, kappa=scene.P.G.L)
+    P = stream(fresh, job.recipe.loss, split.P.r, classes=split.P.classes, kappa=split.P.G.L)
     return iterate(P, chosen, seed=job.seed)

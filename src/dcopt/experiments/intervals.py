@@ -12,7 +12,7 @@ from ..report.panels import Verdict
 
 
 class Mean(NamedTuple):
-    """Student's interval; infinite from a single run, which says nothing of the spread."""
+    """Student's interval; infinite for a single run."""
 
     value: float
     low: float

@@ -1,4 +1,4 @@
-"""Traces on disk, as they come: a line of JSON for each finished run, below a line with the whole recipe."""
+"""Traces on disk: a line of JSON for each finished run, below a line with the whole recipe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _any_line(line: Line, where: str) -> None:
 
 
 class Ledger:
-    """The finished runs of one recipe by key; those of a process that was killed are found again.
+    """The finished runs of one recipe by key; those of a process that was killed are kept.
 
     `check(line, where)` raises BadSettings for a line that the experiment cannot have written.
     """
@@ -49,7 +49,7 @@ class Ledger:
             self.lines[line["key"]] = line
 
     def append(self, line: Line) -> None:
-        """Keep a finished run, whatever happens next."""
+        """Write a finished run to the disk."""
         self._write(line)
         self.lines[line["key"]] = line
 

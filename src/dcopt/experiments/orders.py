@@ -1,4 +1,4 @@
-"""The exponents of Table I beside those that were measured; who ends below DCA-PAGE."""
+"""The exponents of Table I beside measured ones, and the methods that end below DCA-PAGE."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _range(rows: Sequence[Row]) -> str:
 
 
 def field_remarks(all_runs: Sequence[Runs]) -> list[str]:
-    """Who, of those that the paper leaves out, ends below DCA-PAGE: no claim of the paper, but a reader should know."""
+    """The methods outside the paper that end below DCA-PAGE. This is not a claim of the paper."""
     said = []
     for here in all_runs:
         if "dca-page" not in here.methods:

@@ -1,4 +1,4 @@
-"""What the runs of `scaling` write down: for every ε the gradients until the distance was first seen below it."""
+"""The records of the runs of `scaling`: for every ε the gradients until the distance was first seen below it."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _PAPER = {"binary": ("figure-1", "F"), "multiclass": ("figure-2", "F"), "scaling
 
 
 class Outcome(NamedTuple):
-    """What was written, and what it says."""
+    """The files that were written, and their summary."""
 
     report: Path
     files: tuple[Path, ...]

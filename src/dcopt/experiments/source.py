@@ -14,7 +14,7 @@ from .campaign import Watch
 
 SYNTHETIC = "synthetic"
 NAMES = (*LIBSVM, *BUNDLED, SYNTHETIC)
-_DIM, _MANY = 20, 2**16  # of the synthetic population, where a recipe does not say
+_DIM, _MANY = 20, 2**16  # The size of the synthetic population, unless a recipe sets it.
 
 
 class Missing:

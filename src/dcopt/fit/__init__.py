@@ -1,1 +1,1 @@
-"""What fitting a model needs besides an optimizer, without scikit-learn: tasks, penalties, solvers, paths, tuning."""
+"""The parts of fitting a model that need no scikit-learn: tasks, penalties, choice of solver, paths and tuning."""

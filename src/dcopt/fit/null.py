@@ -1,4 +1,4 @@
-"""The model without features, and the λ from which on it is the answer."""
+"""The model without features, and the least λ for which it is the solution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .penalties import free_rows, with_lam
 
 
 def null_model(P: Problem) -> NDArray[Any]:
-    """argmin f over what is never penalised (the intercept, features of weight 0), all else 0: where a fit starts."""
+    """argmin f over unpenalised coefficients (intercept, features of weight 0), the others 0: the start of a fit."""
     f = P.sum.facts().rows
     assert f is not None  # The estimators fit losses over rows.
     x = np.zeros(P.shape, np.float64)
@@ -34,7 +34,7 @@ def null_model(P: Problem) -> NDArray[Any]:
         unit[free, np.arange(free.size)] = 1.0
         A = np.asarray(f.a.dot(unit), np.float64)
         x[free] = minimize(f.loss, A, np.asarray(f.labels), weights, f.classes, intercept)
-    if math.isinf(P.r.r1(x)):  # 0 is outside the domain (a box): the nearest point
+    if math.isinf(P.r.r1(x)):  # If 0 is outside the domain (a box), start at the nearest point.
         x = P.r.prox(x, 1.0)
     return np.asarray(x.astype(f.dtype))
 
@@ -43,7 +43,7 @@ def lam_max(P: Problem, x: NDArray[Any]) -> float:
     """The least λ at which the null model x is critical: max_j |∇f(x)_j| / (weights_j ψ'(0)/λ), over blocks j.
 
     Raised by the rounding of a gradient, so that it gives the null model exactly. Where r₂ has a kink at 0 (top-k,
-    ℓ₁ − ℓ₂) F may fall there at any λ, and this is only a scale.
+    ℓ₁ − ℓ₂), F may fall there at any λ, and lam_max is only a scale.
     """
     r = P.r.of if isinstance(P.r, Except) else P.r
     one = kink_of(with_lam(r, 1.0))

@@ -16,7 +16,7 @@ from ..regularizers import REGULARIZERS, Regularizer
 _KINDS: dict[str, tuple[type, Mapping[str, Any]]] = {"loss": (Loss, LOSSES), "penalty": (Regularizer, REGULARIZERS)}
 _CALL = re.compile(r"\s*([\w-]+)\s*\((.*)\)\s*", re.S)
 _SAMPLE = {"loss": "huber(c=2.0)", "penalty": "scad(a=3.0)"}
-# names that other libraries use, and what to write here
+# Names that other libraries use, and the names here.
 _ELSEWHERE = {
     "loss": {
         "log-loss": "'logistic'", "logloss": "'logistic'", "cross-entropy": "'logistic'", "deviance": "'logistic'",
@@ -30,7 +30,7 @@ _ELSEWHERE = {
         "best-subset": "'top-k(k=…)'", "trimmed-lasso": "'top-k(k=…)'",
     },
 }  # fmt: skip
-OTHER_NAMES = {  # arguments of other libraries' estimators, and what an estimator here calls them
+OTHER_NAMES = {  # Arguments of other libraries' estimators, and their names here.
     "max_iter": "max_passes=", "n_epochs": "max_passes=", "passes": "max_passes=", "alpha": "lam=", "lambda_": "lam=",
     "C": "lam=, which is 1 / (N C)", "regularizer": "penalty=", "method": "solver=", "seed": "random_state=",
     "alphas": "lams=", "Cs": "lams=", "n_alphas": "n_lams=", "normalize": "standardize=", "eps": "ratio=",
@@ -38,7 +38,7 @@ OTHER_NAMES = {  # arguments of other libraries' estimators, and what an estimat
 
 
 def part_of(kind: str, spec: Any) -> Any:
-    """A loss or a penalty: an instance as it is, a registered name, or a name with settings such as "scad(a=3)"."""
+    """A loss or a penalty: an instance unchanged, a registered name, or a name with settings such as "scad(a=3)"."""
     base, known = _KINDS[kind]
     if isinstance(spec, base):
         return spec
@@ -56,12 +56,12 @@ def part_of(kind: str, spec: Any) -> Any:
 
 
 def own_lam(spec: Any) -> bool:
-    """Whether a penalty brings a λ: an instance does, a name leaves it to the estimator."""
+    """Whether a penalty has its own λ: an instance does; for a name the estimator chooses λ."""
     return isinstance(spec, Regularizer)
 
 
 def _settings_in(kind: str, spec: str, sample: Any, inside: str) -> dict[str, Any]:
-    """The settings between the brackets of a name."""
+    """The settings in the brackets after a name."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         assert isinstance(call, ast.Call) and not call.args
@@ -106,7 +106,7 @@ class WithParts:
 
 
 def _changed(kind: str, spec: Any, settings: dict[str, Any]) -> Any:
-    """A part with other settings. A penalty given by its name stays a name, unless it is given a λ of its own."""
+    """A part with other settings. A penalty given by name stays a name, unless the settings include λ."""
     part, known = part_of(kind, spec), _settings_of(kind, spec)
     for setting in settings:
         if setting not in known:
@@ -121,7 +121,7 @@ def _changed(kind: str, spec: Any, settings: dict[str, Any]) -> Any:
 
 
 def _settings_of(kind: str, spec: Any) -> dict[str, Any]:
-    """The settings of a part; none of something that is no part: nothing is refused before fit."""
+    """The settings of a part; none if the value is invalid, because only `fit` refuses invalid values."""
     try:
         part = part_of(kind, spec)
     except (DcoptError, TypeError):

@@ -1,4 +1,4 @@
-"""The solutions along λ, from the null model down."""
+"""Paths: solutions for decreasing λ, from the null model on."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .solver_choice import choices
 from .task import Budget, Done, Progress, Task, run
 from .text_table import in_lines
 
-# Share of the null model's loss that a solution removes. Beyond it the classes are separable: the coefficients of the
-# next solutions have no bound but the penalty's, and rounding decides them. glmnet ends its paths at the same share.
+# The share of the null model's loss that a solution removes. Above it the classes are separable: only the penalty
+# bounds the coefficients of the next solutions, which rounding determines. glmnet ends its paths at the same share.
 SEPARATED = 0.999
-_LINES = 6  # of a path that are printed
-_NEAR = 1e-9  # relative rounding of a λ that is read off a path
+_LINES = 6  # The number of rows of a path that are printed.
+_NEAR = 1e-9  # The relative rounding of a λ that is read from a path.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +54,7 @@ class PathResult:
 
     @property
     def separated(self) -> bool:
-        """Whether the last solution separates the classes, beside one that does not."""
+        """Whether the last solution separates the classes and another one does not."""
         return self.classes is not None and bool(self.loss[-1] <= (1.0 - SEPARATED) * self.loss[0])
 
     def best(self, criterion: str = "ebic") -> int:
@@ -98,7 +98,7 @@ class PathResult:
 def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float, lams: Any) -> NDArray[np.float64]:
     """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first."""
     if not hasattr(r, "lam"):
-        raise BadSettings("penalty", r, "one with lam, which is what a path goes along")
+        raise BadSettings("penalty", r, "a penalty with lam, because a path varies lam")
     if lams is not None:
         given = np.sort(check.real_array(lams, "lams").ravel())[::-1]
         if not (given.size and np.isfinite(given).all() and given[-1] >= 0.0):
@@ -106,7 +106,7 @@ def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float
         return given
     require_count("n_lams", n_lams)
     require_number("ratio", ratio, 0.0, 1.0, open_low=True)
-    top = lam_max(task.problem(r), x0) or 1.0  # 0: the null model is critical whatever λ is
+    top = lam_max(task.problem(r), x0) or 1.0  # At 0 the null model is critical for every λ.
     return top * np.geomspace(1.0, ratio, n_lams) if n_lams > 1 else np.array([top])
 
 
@@ -114,7 +114,7 @@ def follow(
     task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64],
     whole: bool = True, seen: Callable[[int, float, Done], Any] | None = None,
 ) -> list[Done]:  # fmt: skip
-    """The solutions, each from the one before. Not `whole`: they end with the first that separates the classes.
+    """The solutions, each started at the one before. Unless `whole`, they end where the classes separate.
 
     `seen` is called after each of them, with the number and the value of its λ.
     """
@@ -123,7 +123,7 @@ def follow(
     for k, lam in enumerate(lams):
         done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
         if done.ctrl_c:
-            raise KeyboardInterrupt  # Ctrl-C ends the path, not one of its points
+            raise KeyboardInterrupt  # Ctrl-C ends the whole path.
         out.append(done)
         if seen is not None:
             seen(k, float(lam), done)
@@ -134,7 +134,7 @@ def follow(
 
 
 def summary(task: Task, runs: list[Done], lams: NDArray[Any], gamma: float, estimator: Any) -> PathResult:
-    """What the runs of a path came to; there may be fewer than λ."""
+    """The results of the runs of a path, of which there may be fewer than values of λ."""
     names, classes = (getattr(estimator, name, None) for name in ("feature_names_in_", "classes_"))
     lams = lams[: len(runs)]
     shown = [estimator._attributes(task.in_units(done.x)) for done in runs]
@@ -157,6 +157,6 @@ def _in_model(coef: NDArray[Any]) -> int:
 
 
 def path(estimator: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> PathResult:
-    """`estimator.path(X, y, …)`: the path of a DCClassifier or DCRegressor, which stays as it is."""
+    """`estimator.path(X, y, …)`: the path of a DCClassifier or DCRegressor, which is not changed."""
     out: PathResult = estimator.path(X, y, sample_weight, **options)
     return out

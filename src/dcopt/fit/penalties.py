@@ -21,7 +21,7 @@ LAM_SHARE = 0.05
 # penalty without a bound. On colon-cancer the log loss on rows left out is .43 at .6, .41 at .5, 1.4 at .3, 6.2 at .05.
 LAM_SHARE_WIDE = 0.6
 
-_ALL = {"rows": "rows", "entries": None}  # all coefficients of a feature together, or each by itself
+_ALL = {"rows": "rows", "entries": None}  # All coefficients of a feature form a group, or each is a group.
 
 
 def penalty_of(
@@ -31,13 +31,13 @@ def penalty_of(
     r: Any = part_of("penalty", spec)
     has = {field.name for field in fields(r) if field.init} if is_dataclass(r) else set[str]()
     if is_dataclass(r):
-        r = replace(r)  # type: ignore[type-var]  # what it computes once shall not be seen in the estimator's parameter
+        r = replace(r)  # type: ignore[type-var]  # The copy keeps cached values out of the estimator's parameter.
     if groups is not None:
         if "groups" not in has:
             raise BadSettings("groups", groups, f"None: {type(r).__name__} has no groups")
         r = replace(r, groups=_grouped(groups, names, d))
     elif classes > 2 and "groups" in has and r.groups is None:
-        r = replace(r, groups="rows")  # a feature is in or out for all classes
+        r = replace(r, groups="rows")  # A feature is selected for all classes or for none.
     if r.shape is not None and r.shape[0] != d:
         raise BadSettings("penalty", r, f"one for {d} features: its weights, groups or bounds are for {r.shape[0]}")
     free = features("unpenalized", unpenalized, names, d)
@@ -53,7 +53,7 @@ def penalty_of(
 def chosen_lam(r: Regularizer, spec: Any, lam: Any, lam_scale: str, share: float) -> tuple[Regularizer, bool]:
     """The penalty with the λ that the settings ask for, and whether that is a share of lam_max.
 
-    A number is what `lam_scale` says. None: an instance keeps its own λ; a penalty by name gets the default share.
+    `lam_scale` says what a number means. None: an instance keeps its λ, and a penalty by name gets the default share.
     """
     pick("lam_scale", lam_scale, ("absolute", "max"))
     if lam is not None:
@@ -106,7 +106,7 @@ def free_rows(r: Regularizer, d: int) -> NDArray[np.int64]:
 
 
 def _grouped(groups: Any, names: NDArray[Any] | None, d: int) -> str | None | list[list[int]]:
-    """What a regularizer is given: "rows", None (entries), or lists of features that part 0 … d − 1."""
+    """The groups of the regularizer: "rows", None (entries), or lists of features that part 0 … d − 1."""
     expected = f'None, "rows", "entries", lists of features that enter together, or one label for each of {d} features'
     if isinstance(groups, str):
         if groups not in _ALL:
@@ -125,7 +125,7 @@ def _grouped(groups: Any, names: NDArray[Any] | None, d: int) -> str | None | li
 
 
 def _labelled(labels: list[Any]) -> list[list[int]]:
-    """Features of one label enter together."""
+    """Features with the same label form a group."""
     found: dict[Any, list[int]] = {}
     for j, label in enumerate(labels):
         if label is None or label != label:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NAMED = 10  # lines that have a colour of their own and a name; as many colours can be told apart
-_ROOM = 0.045  # of the height of the axes between two names
+_NAMED = 10  # The number of lines with a name and a colour, limited by the colours that can be distinguished.
+_ROOM = 0.045  # The distance between two names, as a share of the height of the axes.
 
 
 def _axes(ax: Any) -> Any:

@@ -1,4 +1,4 @@
-"""solver="auto": which decomposition and which method, and what to fall back on."""
+"""solver="auto": the choice of decomposition and method, and of the method to fall back on."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from .task import Task
 
 SEARCHES = ("dca-local", "dca-nested")
-_EXACT = ("dca", "cccp", "bdca", "pdcae")  # full gradients: nothing disturbs them in the metric of a Gram matrix
+# Methods with full gradients, for which the metric of a Gram matrix is suitable.
+_EXACT = ("dca", "cccp", "bdca", "pdcae")
 
 
 class Choice(NamedTuple):
-    """One way to solve it; kept as `solver_`."""
+    """A decomposition and a method; kept as `solver_`."""
 
     decomposition: str
     method: str

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from ..data.column_statistics import moments, scaled
 from ..data.rows import RowMatrix
 
-_FEW = 10  # entries of a column that are not 0: fewer do not tell its unit
-_FLAT = 1e-10  # deviation over root mean square: below it a column is constant but for rounding
-UNEVEN = 100.0  # ratio of two columns' scales from which on a penalty decides by their units
+_FEW = 10  # A column with fewer nonzero entries does not determine its unit.
+_FLAT = 1e-10  # Below this ratio of deviation to root mean square, a column is constant up to rounding.
+UNEVEN = 100.0  # From this ratio of the scales of two columns on, units decide which features a penalty selects.
 
 
 class Columns(NamedTuple):
-    """What is known of every column, over rows weighted by w, in float64."""
+    """The statistics of every column, over rows weighted by w, in float64."""
 
     mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]  # about the mean
-    size: NDArray[np.float64]  # root mean square
-    typical: NDArray[np.float64]  # size, about the mean, of the entries that are not 0; 0 where these are few
+    deviation: NDArray[np.float64]  # Standard deviations.
+    size: NDArray[np.float64]  # Root mean squares.
+    typical: NDArray[np.float64]  # The size, about the mean, of the entries that are not 0; 0 where these are few.
 
     @property
     def flat(self) -> NDArray[np.bool_]:
@@ -39,7 +39,7 @@ class Columns(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How often the largest scale of a column is the smallest; inf where it is no number."""
+        """The ratio of the largest to the smallest scale of a column; inf where it is not a number."""
         large, small = self.extremes
         with np.errstate(over="ignore"):
             return 1.0 if large == small else float(self.typical[large] / self.typical[small])
@@ -47,7 +47,8 @@ class Columns(NamedTuple):
 
 def columns_of(rows: RowMatrix, weights: NDArray[Any] | None = None) -> Columns:
     """Mean, deviation and size of every column."""
-    w = None if weights is None else np.asarray(weights, np.float64) / np.max(weights)  # so that no sum overflows
+    # The weights are scaled so that no sum overflows.
+    w = None if weights is None else np.asarray(weights, np.float64) / np.max(weights)
     mean, square, share = moments(rows, w)
     deviation = np.sqrt(square)
     few = (share * rows.shape[0] < _FEW) & (share < 0.5)
@@ -62,11 +63,11 @@ class Scaling(NamedTuple):
     scale: NDArray[np.float64]
 
     def of(self, rows: RowMatrix) -> RowMatrix:
-        """The rows that are fitted, in the precision of those given."""
+        """The scaled rows, in the precision of those given."""
         return scaled(rows, self.mean, self.scale)
 
     def fold(self, x: NDArray[Any]) -> NDArray[Any]:
-        """From a solution for the scaled rows to the one that predicts the same for the rows as they are."""
+        """Convert a solution for the scaled rows to one for the original rows, with the same predictions."""
         mean, scale, d = self._beside(x)
         out = np.array(x, np.float64)
         out[:d] /= scale
@@ -97,7 +98,7 @@ def scaling_of(columns: Columns, sparse: bool, intercept: bool) -> Scaling:
 
 
 def uneven(columns: Columns, names: Any) -> str | None:
-    """What to say where the columns differ so much in scale that the penalty decides by their units."""
+    """A note if the scales of the columns differ so much that their units decide which features are selected."""
     if not columns.ratio > UNEVEN:
         return None
     large, small = (f"column {j}" if names is None else repr(str(names[j])) for j in columns.extremes)

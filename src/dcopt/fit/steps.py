@@ -1,4 +1,4 @@
-"""A fit in steps that can be watched, kept and continued: λ first, then run after run, then the attributes."""
+"""A fit in steps that can be observed, saved and continued: the choice of λ, the runs, the attributes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fit:
         self.estimator = estimator
         self.task: Task = estimator._task(X, y, None)
         self.r: Regularizer = estimator._start(self.task)[0]
-        self.note: str | None = None  # what the choice of λ has to say
+        self.note: str | None = None  # The note of the choice of λ.
         self.budget: Budget = estimator._budget(self.task, None, None)[0]
         self.ways = choices(estimator.solver, self.task, self.r)
 
@@ -48,7 +48,7 @@ class Fit:
     # ---- λ
 
     def tuning(self, n_lams: int, ratio: float, folds: int, seed: int) -> Tuning:
-        """The grid. Refuses folds that the rows do not have."""
+        """The grid of λ. Refuses more folds than the rows allow."""
         if folds:
             _folds(self.task, folds, seed)
         return Tuning(grid(self.task, self.r, self.start(), n_lams, ratio, None))
@@ -93,7 +93,7 @@ class Fit:
         turn: Callable[[Progress], Any] | None = None,
         go_on: bool = False,
     ) -> Done:
-        """One way after the other, as an estimator does it, with a checkpoint of the one at hand.
+        """Make the runs of an estimator in order, with a checkpoint of the present run.
 
         `turn` is called before a way begins, with all that is needed to begin it again. `go_on`: the first of them has
         a checkpoint, and is continued to the same bits.
@@ -118,14 +118,14 @@ class Fit:
 
 
 def _remove(checkpoint: str | os.PathLike[str] | None) -> None:
-    """That of the way before, which is over: its end is in the Progress that `turn` was given."""
+    """Remove the checkpoint of the run before, whose end is in the Progress given to `turn`."""
     for path in () if checkpoint is None else (checkpoint, previous(checkpoint)):
         with suppress(FileNotFoundError):
             os.unlink(path)
 
 
 def _folds(task: Task, folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of every row: shuffled, and every class dealt out evenly."""
+    """The fold of every row, at random and with an even share of every class."""
     require_count("folds", folds, 2)
     if task.n < folds:
         raise BadInput("data", f"{task.n} rows are too few for {folds} folds")

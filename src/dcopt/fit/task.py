@@ -1,4 +1,4 @@
-"""A problem to be fitted: rows, labels and a loss, for any penalty and either decomposition."""
+"""The task of a fit: rows, labels and a loss, for any penalty and either decomposition."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from .solver_choice import SEARCHES, Choice
 from .standard import Columns, Scaling
 
 _NO_PENALTY = Zero()
-_MORE = (Status.BUDGET, Status.STALLED, Status.SUBPROBLEM, Status.DIVERGED)  # then another method may get further
-_SHARE = 0.5  # of the passes that are left, for a method after which there is another
+# After one of these statuses another method may make progress.
+_MORE = (Status.BUDGET, Status.STALLED, Status.SUBPROBLEM, Status.DIVERGED)
+_SHARE = 0.5  # The share of the remaining passes for a method that another may follow.
 
 
 @dataclass(eq=False)
 class Task:
-    """F(x) = (1/Σw) Σ w_i φ(⟨a_i, x⟩ + b, label_i) + r(x); labels are coded as the loss wants them."""
+    """F(x) = (1/Σw) Σ w_i φ(⟨a_i, x⟩ + b, label_i) + r(x); labels are coded for the loss."""
 
     rows: RowMatrix
     labels: NDArray[Any]
@@ -42,11 +43,11 @@ class Task:
     loss: Loss
     width: tuple[int, ...] = ()
     intercept: bool = True
-    counts: NDArray[Any] | None = None  # repetitions: the weights without those of the classes
-    columns: Columns | None = None  # of the rows as they were given,
-    given: RowMatrix | None = None  # the rows as they were given,
-    scaling: Scaling | None = None  # and how `rows` come from them
-    made: dict[str, Problem] = field(default_factory=dict)
+    counts: NDArray[Any] | None = None  # Repetitions: the weights without those of the classes.
+    columns: Columns | None = None  # The statistics of the original rows,
+    given: RowMatrix | None = None  # the original rows,
+    scaling: Scaling | None = None  # and the scaling from these to `rows`.
+    problems: dict[str, Problem] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -59,7 +60,7 @@ class Task:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the coefficients, without intercepts"""
+        """The shape of the coefficients, without intercepts"""
         return self.d, *self.width
 
     @property
@@ -68,28 +69,28 @@ class Task:
         return float(self.n if self.counts is None else np.sum(self.counts))
 
     def problem(self, r: Regularizer, decomposition: str = "scalar") -> Problem:
-        """The sum and G are made once, whatever penalties follow."""
+        """The problem with the penalty r. The sum and G are made once for all penalties."""
         own = Except(r) if self.intercept else r
-        if decomposition not in self.made:
+        if decomposition not in self.problems:
             f = self._sum()
             if decomposition == "gram":
                 G = majorizing_gram(f)
-                self.made[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
+                self.problems[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
             else:
-                self.made[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
-        return replace(self.made[decomposition], r=own)
+                self.problems[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
+        return replace(self.problems[decomposition], r=own)
 
     def scale(self, r: Regularizer, measure: str) -> float:
-        """The size that a relative tolerance is a share of: that of the null point, whatever the penalty's λ."""
+        """The size to which a relative tolerance refers: the measure at the null point, for any λ of the penalty."""
         if measure not in self.scales:
             P = self.problem(r)
             self.scales[measure] = scale(P, measure, null_point(P))
         return self.scales[measure]
 
     def _sum(self) -> LinearSum:
-        for made in self.made.values():
-            rows = made.sum.facts().rows
-            assert rows is not None  # It was made below.
+        for P in self.problems.values():
+            rows = P.sum.facts().rows
+            assert rows is not None  # `problem` made it.
             return rows
         a: Any = WithIntercept(self.rows) if self.intercept else self.rows
         weights = check.sample_weights(self.weights, self.n, self.rows.dtype)
@@ -103,7 +104,7 @@ class Task:
         return part
 
     def in_units(self, x: NDArray[Any]) -> NDArray[Any]:
-        """A solution in the units of the data as they were given."""
+        """A solution in the units of the original data."""
         return x if self.scaling is None else self.scaling.fold(x)
 
     def scaled(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -123,7 +124,7 @@ class Task:
 
 
 class Budget(NamedTuple):
-    """What `tol`, `measure`, `max_passes`, … of an estimator say."""
+    """The budget that `tol`, `measure`, `max_passes`, … of an estimator define."""
 
     tol: float
     measure: Any
@@ -135,7 +136,7 @@ class Budget(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Where a fit is between two of its ways: what they spent, what they saw, and where the next one starts."""
+    """The progress of a fit between two runs: their cost, their trace, and the start of the next run."""
 
     x0: NDArray[Any]
     way: int = 0
@@ -145,7 +146,7 @@ class Progress(NamedTuple):
     records: tuple[Record, ...] = ()
 
     def after(self, result: Result, n: int) -> Progress:
-        """With one more way behind it, counted from the beginning of the first."""
+        """The progress after one more run, counted from the beginning of the first."""
         records = [
             r._replace(t=r.t + self.steps, passes=r.passes + self.passes, seconds=r.seconds + self.seconds)
             for r in result.trace
@@ -161,17 +162,17 @@ class Progress(NamedTuple):
 
 
 class Done(NamedTuple):
-    """How it ended: the result of the last run, and what all runs spent and saw."""
+    """The end of a fit: the result of the last run, and the cost and trace of all runs."""
 
     x: NDArray[Any]
     result: Result
     choice: Choice
     seen: Progress
-    ctrl_c: bool = False  # the user ended it, and no callback did
+    ctrl_c: bool = False  # The user ended the run, and no callback did.
 
 
 def begin(budget: Budget, way: Choice) -> dict[str, Any]:
-    """What a run is told once, and its checkpoint keeps."""
+    """The settings of a run, which its checkpoint keeps."""
     search = True if budget.search and way.method in SEARCHES else None
     return {"measure": budget.measure, "seed": budget.seed, "stop": Settle(), "search": search}
 
@@ -182,9 +183,9 @@ One = Callable[[Problem, Choice, Progress, dict[str, Any]], Result]
 def run(
     task: Task, r: Regularizer, at: Progress, ways: Sequence[Choice], budget: Budget, one: One | None = None
 ) -> Done:
-    """One way after the other, each from where the last one ended, until a certificate or the end of the budget.
+    """Run the choices in order, each from the end of the last, until a certificate or the end of the budget.
 
-    `one` runs a single way with its share of the budget; by default that is `solve`.
+    `one` makes a single run with its share of the budget; by default it is `solve`.
     """
     size = task.scale(r, budget.measure)
     callbacks = [_Noted(callback) for callback in budget.callbacks]
@@ -208,13 +209,13 @@ def run(
         if last or result.status not in _MORE or at.passes >= budget.passes:
             break
     if result.error is not None:
-        raise result.error  # of a callback: its author wants to see it
+        raise result.error  # An error of a callback is raised unchanged.
     ctrl_c = result.status is Status.INTERRUPTED and not any(callback.ended for callback in callbacks)
     return Done(result.x, result, way, at, ctrl_c)
 
 
 class _Noted:
-    """A callback, and whether it has asked for the end of the run."""
+    """A callback, with a note whether it has ended the run."""
 
     def __init__(self, callback: Callable[[State], Any]) -> None:
         self.callback, self.ended = callback, False

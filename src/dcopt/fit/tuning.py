@@ -16,17 +16,17 @@ from .null import null_model
 from .path import PathResult, follow, summary
 from .task import Budget, Done, Task
 
-FOLD_RULES = ("best", "1se")  # the least loss on the rows left out; the largest λ near it
-CRITERIA = ("bic", "ebic")  # the least of one of them along the path, without folds
+FOLD_RULES = ("best", "1se")  # The least loss on the rows left out; the largest λ near it.
+CRITERIA = ("bic", "ebic")  # The least value of a criterion along the path, without folds.
 RULES = (*FOLD_RULES, *CRITERIA)
 
 
 class FoldEnd(NamedTuple):
-    """What a fold came to on the rows that were left out, for each λ and for the model without features."""
+    """The loss and score of a fold on its left-out rows, for each λ and for the model without features."""
 
     losses: NDArray[np.float64]
     hits: NDArray[np.float64]
-    null: tuple[float, float]  # its loss and its hits
+    null: tuple[float, float]  # The loss and the hits of the model without features.
 
 
 class Step(NamedTuple):
@@ -34,12 +34,12 @@ class Step(NamedTuple):
 
     part: int
     parts: int  # folds
-    at: int  # of the λ, from 1 on
+    at: int  # The number of the λ, from 1 on.
     of: int
     lam: float
     F: float
     nnz: int
-    left: float | None  # seconds until the last fold ends, where it can be told
+    left: float | None  # The seconds until the last fold ends, if they can be estimated.
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Tuning:
 
     @property
     def along(self) -> PathResult:
-        """The path, once there is one."""
+        """The path, after `follow` has made it."""
         assert self.path is not None
         return self.path
 
@@ -71,7 +71,7 @@ class Tuning:
         self, estimator: Any, task: Task, r: Regularizer, x0: NDArray[Any], budget: Budget, whole: bool,
         seen: Callable[[int, float, Done], Any] | None,
     ) -> list[Done]:  # fmt: skip
-        """The solutions on all rows. Not `whole`: they, and the grid, end where the classes are separable."""
+        """The solutions on all rows. Unless `whole`, they and the grid end where the classes become separable."""
         runs = follow(task, r, x0, estimator.solver, budget, self.lams, whole, seen)
         self.lams = self.lams[: len(runs)]
         self.path = summary(task, runs, self.lams, 1.0, estimator)
@@ -105,7 +105,7 @@ class Tuning:
         return np.where(np.isnan(hits), 0.0, hits)
 
     def note(self, kind: str) -> str | None:
-        """What to say where the chosen model is no better on the rows left out than one without features."""
+        """A note if the chosen model is no better on left-out rows than one without features."""
         if not self.losses:
             return "the criterion chooses the model without features" if self.along.nnz[self.index] == 0 else None
         score, null = float(self.scores[:, self.index].mean()), float(self.null_scores.mean())
@@ -117,14 +117,14 @@ class Tuning:
 
 
 class Pace:
-    """Tells of every λ, with the seconds left: what a λ takes in a fold is told from what it took on all rows."""
+    """Reports every λ, with the seconds left, which are estimated from the times of the path on all rows."""
 
     def __init__(self, folds: int, lams: int, tell: Callable[[Step], Any]) -> None:
         self.folds, self.of, self.tell = folds, lams, tell
         self.began, self.took, self.done, self.shared = time.monotonic(), list[float](), list[float](), True
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"shared": False}  # another process does not see what the others do
+        return self.__dict__ | {"shared": False}  # A process does not see the progress of the others.
 
     def begin_folds(self) -> None:
         self.of, self.began = len(self.took), time.monotonic()
@@ -135,7 +135,7 @@ class Pace:
             self.took.append(elapsed - sum(self.took))
             left: float | None = elapsed / (at + 1) * (self.of * (self.folds + 1) - at - 1)
         else:
-            self.done.append(self.took[at])  # threads may append at the same time
+            self.done.append(self.took[at])  # Threads may append at the same time.
             ended, all_of_it = sum(self.done), self.folds * sum(self.took)
             left = elapsed * max(all_of_it - ended, 0.0) / ended if self.shared and ended > 0.0 else None
         certificate = done.result.certificate
@@ -162,7 +162,7 @@ def fold(
 
 
 def score_name(kind: str, scoring: Any) -> str:
-    """What the scores of a fold are."""
+    """The name of the scores of a fold."""
     if scoring is not None:
         return scoring if isinstance(scoring, str) else "score"
     return "accuracy" if kind == "classifier" else "share of the loss removed"

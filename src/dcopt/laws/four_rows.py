@@ -110,9 +110,7 @@ def sums(n: int = N, dtype: Any = np.float64) -> list[LinearSum]:
 
 def chosen(f: LinearSum, rows: Array) -> LinearSum:
     """The sum of the given rows alone."""
-    return replace(
-        f, a=f.a.take(rows), labels=f.labels[rows], weights=None if f.weights is None else f.weights[rows]
-    )
+    return replace(f, a=f.a.take(rows), labels=f.labels[rows], weights=None if f.weights is None else f.weights[rows])
 
 
 def points(f: LinearSum, count: int) -> list[Array]:

@@ -79,9 +79,7 @@ def bend(r: Any) -> None:
         demand(r.L2 is None or not any(p.weights or ()), "L2 is not None, yet the slope jumps")
         return
     demand(not jumps, f"slope jumps at a = {hi:.4g}, yet profile_L2 = {p.profile_L2:g}")
-    demand(
-        top <= p.profile_L2 * (1 + 1e-6) + noise, f"|psi''| reaches {top:g}, profile_L2 = {p.profile_L2:g}"
-    )
+    demand(top <= p.profile_L2 * (1 + 1e-6) + noise, f"|psi''| reaches {top:g}, profile_L2 = {p.profile_L2:g}")
     demand(top >= 0.98 * p.profile_L2 - noise, f"profile_L2 = {p.profile_L2:g} is loose, |psi''| <= {top:g}")
     heaviest = 1.0 if p.weights is None else max(p.weights)
     demand(abs(r.L2 - heaviest * p.profile_L2) <= 1e-12 * r.L2, f"L2 = {r.L2} is not weights x profile_L2")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -12,39 +11,9 @@ import numpy as np
 from ..regularizers.base import Regularizer
 from ..regularizers.excepting import Except
 from ..regularizers.reweighted import reweighted
-from . import kinks, profiles
+from . import kinks, profiles, prox
 from .base import Law, demand
-
-Cases = Iterator[tuple[np.random.Generator, list[Any]]]
-
-
-def cases(r: Regularizer, n: int = 9) -> Cases:
-    """For a vector and a matrix that r accepts: points of dom r₁ of several sizes, many entries and some
-    whole rows exactly 0, the first as near to 0 as the domain allows."""
-    fixed = r.shape or (6,)
-    for shape in [fixed] if len(fixed) == 2 else [fixed, (*fixed, 3)]:
-        draw = np.random.default_rng(sum(shape))
-        xs = [r.prox(np.zeros(shape), 1.0)]
-        for i in range(n - 1):
-            x = draw.normal(size=shape) * (0.05, 0.4, 1.5, 6.0)[i % 4] * (draw.random(shape) > 0.33)
-            x[draw.random(shape[0]) < 0.2] = 0.0
-            xs.append(x if math.isfinite(r.r1(x)) else r.prox(x, 1.0))
-        yield draw, xs
-
-
-def steps(draw: np.random.Generator, shape: tuple[int, ...]) -> list[Any]:
-    """Two numbers, one step per entry, and for a matrix one per row."""
-    arrays = [np.exp(draw.normal(size=s)) for s in {shape, (shape[0], *(1 for _ in shape[1:]))}]
-    return [0.3, 4.0, *arrays]
-
-
-def small(gap: float, *sizes: float) -> bool:
-    """gap ≤ rounding of numbers of these sizes (False for NaN)."""
-    return bool(gap <= 1e-11 * (1.0 + sum(map(abs, sizes))))
-
-
-def dot(a: Any, b: Any) -> float:
-    return float(np.sum(a * b))
+from .regularizer_points import cases, dot, small
 
 
 def halves_are_convex(r: Regularizer) -> None:
@@ -67,15 +36,11 @@ def subgrad_supports_r2(r: Regularizer) -> None:
             w, at = r.subgrad(x), r.r1(x) - r.value(x)
             demand(w.shape == x.shape, f"subgrad has shape {w.shape}, x {x.shape}")
             demand(bool(np.all(w[x == 0] == 0)) or not np.all(x == 0), "subgrad(0) is not 0")
-            near = [
-                x + 1e-3 * s * draw.normal(size=x.shape) for s in (1.0, -1.0, 0.1, -0.1) for _ in range(4)
-            ]
+            near = [x + 1e-3 * s * draw.normal(size=x.shape) for s in (1.0, -1.0, 0.1, -0.1) for _ in range(4)]
             near += [x * (1 + s) for s in (1e-3, -1e-3)]
             for y in xs + [y for y in near if math.isfinite(r.r1(y))]:
                 r2 = r.r1(y) - r.value(y)
-                demand(
-                    small(at + dot(w, y - x) - r2, r.r1(x), r.r1(y), dot(w, y)), "subgrad is not one of r2"
-                )
+                demand(small(at + dot(w, y - x) - r2, r.r1(x), r.r1(y), dot(w, y)), "subgrad is not one of r2")
 
 
 def subgrad_is_L2_smooth(r: Regularizer) -> None:
@@ -93,45 +58,10 @@ def subgrad_is_L2_smooth(r: Regularizer) -> None:
                 change = float(np.linalg.norm(wx - wy))
                 steepest = max(steepest, change / move)
                 if r.L2 is not None:
-                    demand(
-                        change <= r.L2 * move * (1 + 1e-9) + 1e-13, f"subgrad is steeper than L2 = {r.L2:g}"
-                    )
+                    demand(change <= r.L2 * move * (1 + 1e-9) + 1e-13, f"subgrad is steeper than L2 = {r.L2:g}")
                 wm = r.subgrad(m)
                 x, y = (x, m) if np.linalg.norm(wm - wx) >= np.linalg.norm(wm - wy) else (m, y)
     demand(r.L2 is not None or steepest > 1e4, f"L2 is None, yet subgrad changes by {steepest:g} at most")
-
-
-def prox_minimizes(r: Regularizer) -> None:
-    """p = prox(v) beats 200 perturbations, and (v - p) / step ∈ ∂r₁(p)."""
-    for draw, xs in cases(r, 3):
-        for v in xs:
-            v = v + 0.2 * draw.normal(size=v.shape)
-            for step in steps(draw, v.shape):
-                p = r.prox(v, step)
-
-                def cost(q: Any, v: Any = v, step: Any = step) -> float:
-                    return r.r1(q) + 0.5 * dot((q - v) / step, q - v)
-
-                best = cost(p)
-                for i in range(200):
-                    q = p + draw.normal(size=p.shape) * 10.0 ** -(i % 6) * (draw.random(p.shape) < 0.5)
-                    demand(cost(q) >= best - 1e-12 * (1 + abs(best)), "a point near prox(v) costs less")
-                u = (v - p) / step
-                d = r.distance(u, p)
-                demand(
-                    small(1e-2 * d, float(np.abs(u).max())), f"(v - p)/step is {d:g} away from a subgradient"
-                )
-
-
-def prox_is_firm(r: Regularizer) -> None:
-    """⟨p - q, v - u⟩ ≥ |p - q|² in the metric of the step, for p = prox(v), q = prox(u)."""
-    for draw, xs in cases(r):
-        for v, u in zip(xs, xs[::-1], strict=True):
-            v, u = v + draw.normal(size=v.shape), 2.0 * u
-            for step in steps(draw, v.shape):
-                p, q = r.prox(v, step), r.prox(u, step)
-                gap = dot((p - q) / step, p - q) - dot((p - q) / step, v - u)
-                demand(small(gap, dot((v - u) / step, v - u)), "prox is not firmly non-expansive")
 
 
 def nan_stays(r: Regularizer) -> None:
@@ -148,30 +78,6 @@ def nan_stays(r: Regularizer) -> None:
             demand(math.isnan(r.r1(x)), f"r1 hides a NaN at {j}")
             demand(math.isnan(r.distance(xs[1], x)), f"distance hides a NaN at {j} of x")
             demand(math.isnan(r.distance(x, xs[2])), f"distance hides a NaN at {j} of u")
-
-
-def distance_is_exact(r: Regularizer) -> None:
-    """dist(u, ∂r₁(x)) = max over |e| ≤ 1 of ⟨u, e⟩ - r₁'(x; e): never less than a random direction gives,
-    never more than the direction in which the prox moves gives (so it is attained)."""
-    t = 1e-6
-    for draw, xs in cases(r):
-        for x in xs:
-            u = draw.normal(size=x.shape) * float(draw.choice([0.05, 0.3, 2.0]))
-            d, at = r.distance(u, x), r.r1(x)
-            for _ in range(100):
-                e = draw.normal(size=x.shape) * (draw.random(x.shape) < 0.6)
-                e /= np.linalg.norm(e) or 1.0
-                low = dot(u, e) - (r.r1(x + t * e) - at) / t
-                demand(d >= low - 1e-7 * (1 + abs(at)), f"distance {d:g} is below {low:g}")
-            # the quotient falls short by about t / |x_j|: a step far below the smallest entry
-            s = 1e-5 * min(0.1, float(np.min(np.abs(x), where=x != 0, initial=0.1)))
-            move = r.prox(x + s * u, s) - x
-            size = float(np.linalg.norm(move))
-            top = (dot(u, move) - (r.r1(x + move) - at)) / size if size > 1e-3 * s else 0.0
-            demand(d <= top + 1e-4 * (1 + np.abs(u).max()), f"distance {d:g} is above {top:g}")
-            far = np.full(x.shape, 1e9)
-            if r.r1(far) == math.inf:
-                demand(r.distance(u, far) == math.inf, "distance is finite outside the domain")
 
 
 def majorizes(r: Regularizer) -> None:
@@ -220,22 +126,15 @@ def lam_has_its_limits(r: Regularizer) -> None:
     for _, xs in cases(r):
         for x in xs[1:]:
             demand(none.value(x) == 0.0 and none.r1(x) == 0.0, "lam = 0 still penalises")
-            demand(
-                bool(np.all(none.prox(x, 0.7) == x) and np.all(none.subgrad(x) == 0)), "lam = 0 still moves x"
-            )
+            demand(bool(np.all(none.prox(x, 0.7) == x) and np.all(none.subgrad(x) == 0)), "lam = 0 still moves x")
             demand(none.L2 == 0.0, f"lam = 0 has L2 = {none.L2}")
-            demand(
-                abs(tiny.value(x)) <= 1e-9 and bool(np.all(abs(tiny.prox(x, 1.0) - x) <= 1e-9)),
-                "lam -> 0 jumps",
-            )
+            demand(abs(tiny.value(x)) <= 1e-9 and bool(np.all(abs(tiny.prox(x, 1.0) - x) <= 1e-9)), "lam -> 0 jumps")
             p = huge.prox(x, 1.0)
             for j in np.ndindex(x.shape):
                 e = np.zeros(x.shape)
                 e[j] = 1.0
                 kink = huge.distance(e, 0.0 * x) == 0.0
-                demand(
-                    p[j] == 0.0 if kink else p[j] == x[j] or abs(p[j]) < 1e-250, f"huge lam leaves {p[j]:g}"
-                )
+                demand(p[j] == 0.0 if kink else p[j] == x[j] or abs(p[j]) < 1e-250, f"huge lam leaves {p[j]:g}")
 
 
 def input_is_kept(r: Regularizer) -> None:
@@ -247,9 +146,7 @@ def input_is_kept(r: Regularizer) -> None:
             for step in (0.5, np.float64(0.5), np.full(x.shape, 0.5)):
                 out = [r.prox(x, step), r.subgrad(x), r.linearize(x, u.copy)[0], r.steepest(0.0 * x, u.copy)]
                 demand(all(o.dtype == dtype for o in out), f"{np.dtype(dtype).name} is not kept")
-                demand(
-                    not any(np.shares_memory(o, x) for o in out), "a result shares memory with its argument"
-                )
+                demand(not any(np.shares_memory(o, x) for o in out), "a result shares memory with its argument")
             numbers = (r.value(x), r.r1(x), r.distance(u, x))
             same = np.array_equal(x, before[0]) and np.array_equal(u, before[1])
             demand(same, "an argument was changed in place")
@@ -295,14 +192,12 @@ def above_its_bound(r: Regularizer) -> None:
 LAWS: dict[str, Law] = {
     **profiles.LAWS,
     **kinks.LAWS,
+    **prox.LAWS,
     "above-its-bound": above_its_bound,
     "halves-are-convex": halves_are_convex,
     "subgrad-supports-r2": subgrad_supports_r2,
     "subgrad-is-L2-smooth": subgrad_is_L2_smooth,
-    "prox-minimizes": prox_minimizes,
-    "prox-is-firm": prox_is_firm,
     "nan-stays": nan_stays,
-    "distance-is-exact": distance_is_exact,
     "linearize-majorizes": majorizes,
     "one-column-is-scalar": one_column_is_scalar,
     "lam-has-its-limits": lam_has_its_limits,

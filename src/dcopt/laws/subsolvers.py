@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..convex import CONVEX, Convex, Quadratic
-from ..regularizers import L1, REGULARIZERS, Regularizer, Zero
+from ..regularizers import L1, Regularizer, Zero
 from ..subproblems.base import Inner, Subsolver
 from .base import Law, demand
+from .samples import SAMPLES
 
 _MOST = 40  # programs of one law
 _LOOSE = 1e-5  # the residual that every strongly convex program must reach: also the oracle's
@@ -52,7 +53,7 @@ def programs(solver: Subsolver) -> list[Program]:
     for i, (g, G) in enumerate(CONVEX.items()):
         d = (G.shape or (6,))[0]
         ends = [[0, d - 1], list(range(1, d - 1))]
-        for j, (k, r) in enumerate({**REGULARIZERS, "l1 over groups": L1(0.3, groups=ends)}.items()):
+        for j, (k, r) in enumerate({**SAMPLES, "l1 over groups": L1(0.3, groups=ends)}.items()):
             shape = G.shape or (6,)
             if (i + j) % 3 == 0 and getattr(G, "columns", False):
                 shape = (*shape, 2)

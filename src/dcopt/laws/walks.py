@@ -11,7 +11,7 @@ import numpy as np
 
 from ..draw import Draw
 from ..errors import DcoptError
-from ..estimators import PAGE, SARAH, Estimate, Estimator, LooplessSVRG
+from ..estimators import PAGE, SAGA, SARAH, SVRG, Estimate, Estimator, Fresh, Full, LooplessSVRG
 from ..sums import LinearSum, Sum
 from ..xp import Array
 from .base import demand
@@ -20,6 +20,7 @@ from .outcomes import outcomes
 
 KAPPA = 0.8
 STEPS, SEEDS = 8, range(3)
+KNOWN = (Full, Fresh, PAGE, SVRG, SAGA)  # These kinds and their subclasses have formulas for bias and variance.
 
 
 class Step(NamedTuple):

@@ -1,4 +1,4 @@
-"""What all estimators share: from X and y to a task, from a solution to attributes, and nothing half done."""
+"""The base of all estimators: from X and y to a task, and from a solution to attributes."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ FLOATS = (np.float64, np.float32)
 class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
-    # ---- what a classifier and a regressor do differently
+    # ---- methods that a classifier and a regressor define
 
     @abstractmethod
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
-        """(coded labels, weights, loss, width) of training data; sets what is known of the labels."""
+        """(coded labels, weights, loss, width) of training data; sets the attributes that describe the labels."""
 
     @abstractmethod
     def _examine_targets(self, y: Any) -> None:
-        """Refuse labels that scikit-learn would convert, or fail on without a word about the row."""
+        """Refuse labels that scikit-learn would convert, or would refuse without naming the row."""
 
     @abstractmethod
     def _attributes(self, x: NDArray[Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to X (N, d), y (N,). `sample_weight` counts repetitions: 2 is the same as the row twice.
 
-        Ctrl-C sets the attributes from where the fit is, and then raises KeyboardInterrupt.
+        Ctrl-C sets the attributes from the present point of the fit and then raises KeyboardInterrupt.
         """
         with nothing_half_done(self):
             end = self._fit(X, y, sample_weight)
@@ -137,7 +137,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
             weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64), np.float64)
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
-            check.sample_weights(weights, len(weights), np.float64)  # refuses negative ones
+            check.sample_weights(weights, len(weights), np.float64)  # This refuses negative weights.
             if not weights.max() <= np.finfo(np.float64).max / len(weights):
                 raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
         rows, counts = check.as_rows(X), weights
@@ -168,7 +168,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         return r, x0
 
     def _budget(self, task: Task, x0: NDArray[Any] | None, context: Any) -> tuple[Budget, Patience | None, Task]:
-        """What solve is given; the rows that are set aside; and the task without them."""
+        """The arguments of solve, the rows that are set aside, and the task without them."""
         pick("measure", self.measure, MEASURES)
         require_number("tol", self.tol, 0.0)
         require_number("max_passes", self.max_passes, 0.0)
@@ -181,7 +181,8 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         require(isinstance(self.verbose, int | np.integer | np.bool_), "verbose", self.verbose, "a whole number")
         callbacks, patience = list(self.callbacks or ()), None
         if self.validation_fraction is not None and x0 is not None:
-            from sklearn.model_selection import train_test_split  # a tenth of the time to a first model
+            # Importing it takes a tenth of the time to a first model.
+            from sklearn.model_selection import train_test_split
 
             share = self.validation_fraction
             require_number("validation_fraction", share, 0.0, 1.0, open_low=True)
@@ -205,7 +206,8 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
 
             callbacks.append(EveryPass(task.n, scikit_learn_tasks(self, context, attributes)))
         passes, seconds = float(self.max_passes), self.max_seconds
-        search = bool(self.search) and x0 is not None  # a path stays near the solution before
+        # On a path the search is off, so that solutions stay near the one before.
+        search = bool(self.search) and x0 is not None
         return Budget(float(self.tol), self.measure, passes, seconds, seed, callbacks, search), patience, task
 
     def _open_tasks(self, X: Any, y: Any) -> Any:
@@ -226,7 +228,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         self.objective_ = done.result.certificate.F
         self.notes_ = notes_of(self, task, r)
         for name in ("stream_", "drift_"):
-            self.__dict__.pop(name, None)  # a stream before it is over
+            self.__dict__.pop(name, None)  # The attributes of an earlier stream are removed.
         if self.verbose:
             say_end(self.certificate_)
 

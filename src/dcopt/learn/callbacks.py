@@ -18,20 +18,20 @@ from ..state import State
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
     from sklearn.callback import with_callbacks as with_callbacks
-except ImportError:  # scikit-learn < 1.9
+except ImportError:  # scikit-learn before 1.9 does not have it.
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """An empty base class."""
 
     def with_callbacks(method: Any) -> Any:
         return method
 
 
-_EVERY = 1.0  # seconds between two lines of a path
+_EVERY = 1.0  # Seconds between two lines of a path.
 
 
 class EveryPass:
-    """Calls `act(state, passes)` after every pass over n components; a true answer ends the run."""
+    """Calls `act(state, passes)` after every pass over n components. The run ends if it returns a true value."""
 
     def __init__(self, n: int, act: Callable[[State, float], Any]) -> None:
         self.n, self.act, self.due = n, act, 1.0
@@ -39,7 +39,7 @@ class EveryPass:
     def __call__(self, state: State) -> bool:
         passes = state.spent.gradients / self.n
         if state.t <= 1:
-            self.due = 1.0  # another run has begun
+            self.due = 1.0  # Another run has begun.
         if passes < self.due:
             return False
         self.due = np.floor(passes) + 1.0
@@ -47,7 +47,7 @@ class EveryPass:
 
 
 class Patience:
-    """Keeps the x with the least loss on rows that were set aside, and ends the run when it has waited long enough."""
+    """Keeps the x with the least loss on rows set aside, and ends the run if it does not fall any more."""
 
     def __init__(self, aside: Task, patience: int, x0: NDArray[Any]) -> None:
         self.aside, self.patience = aside, patience
@@ -68,7 +68,7 @@ class Patience:
 
 
 class Lines:
-    """A line at passes 1, 2, 4, … (verbose=1), or at every pass (verbose=2). Each costs a look at all rows."""
+    """A line at passes 1, 2, 4, … (verbose=1), or at every pass (verbose=2). Each line costs a pass over all rows."""
 
     def __init__(self, problem: Callable[[], Problem], measure: str, verbose: int) -> None:
         self.problem, self.measure, self.verbose, self.next = problem, measure, verbose, 1.0
@@ -106,7 +106,7 @@ def say_end(text: object) -> None:
 
 
 def scikit_learn_tasks(estimator: Any, context: Any, attributes: Callable[[Any], dict[str, Any]]) -> Any:
-    """One task of scikit-learn's callbacks for every pass; a callback that asks for it ends the run."""
+    """One task of scikit-learn's callbacks for every pass. A callback may end the run."""
 
     def act(state: State, passes: float) -> bool:
         task = context.subcontext(task_name="pass")

@@ -1,4 +1,4 @@
-"""What certifies a fit: the measure, its tolerance and one sentence."""
+"""The certificate of a fit: the measure, its tolerance and one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, repr=False)
 class FitCertificate:
-    """`value` is the measure, recomputed at the solution, `tol` what it was to be at most, in the units of the measure.
+    """`value` is the measure, recomputed at the solution; `tol` is its tolerance, in the units of the measure.
 
     str() is one sentence. On a stream they are those of the held-out sample, and None until the sample is complete.
     """

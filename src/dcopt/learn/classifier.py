@@ -90,7 +90,7 @@ class Classifies(ClassifierMixin, DCBase):
         coef, intercept = x[:d], x[d] if len(x) > d else np.zeros(x.shape[1:], x.dtype)
         if x.ndim == 1:
             coef, intercept = coef[None, :], np.reshape(intercept, (1,))
-        elif x.shape[1] == 2:  # softmax on two classes: only the difference of its scores matters
+        elif x.shape[1] == 2:  # For softmax on two classes only the difference of the scores matters.
             coef, intercept = (coef[:, 1] - coef[:, 0])[None, :], (intercept[1] - intercept[0])[None]
         else:
             coef, intercept = coef.T, np.asarray(intercept)
@@ -128,7 +128,7 @@ class Classifies(ClassifierMixin, DCBase):
         tags = super().__sklearn_tags__()
         try:
             tags.classifier_tags.multi_class = isinstance(part_of("loss", self.loss), Logistic | Softmax)
-        except (ValueError, TypeError):  # a loss that fit will refuse
+        except (ValueError, TypeError):  # `fit` will refuse this loss.
             pass
         return tags
 

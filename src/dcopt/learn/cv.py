@@ -69,7 +69,7 @@ class CrossValidated(DCBase):
             if bad.size and self.scoring is not None:
                 expected = f"scores that are numbers: fold {k} gave NaN at lam = {tuning.lams[bad[0]]:.6g}"
                 raise BadSettings("scoring", self.scoring, expected)
-            # with a score of the user's, it is what the rules look at
+            # If the user gives a score, the rules use it.
             tuning.add(end if self.scoring is None else end._replace(losses=-end.hits))
         self.index_ = tuning.choose(self.rule)
         self.lams_, self.path_ = tuning.lams, tuning.along
@@ -104,7 +104,7 @@ def _fold(
     me: Any, task: Task, r: Regularizer, lams: NDArray[Any], budget: Budget, train: NDArray[Any], test: NDArray[Any],
     seen: Callable[[int, float, Any], Any] | None,
 ) -> FoldEnd:  # fmt: skip
-    """A fold, with a score of scikit-learn's where there is one: larger is better."""
+    """The result of a fold, with a score of scikit-learn if one is given, for which larger is better."""
     if me.scoring is None:
         return fold(task, r, me.solver, budget, lams, train, test, seen)
     from sklearn.metrics import get_scorer
@@ -118,7 +118,7 @@ def _fold(
 
 
 def _score(me: Any, scorer: Any, task: Task, rows: NDArray[np.int64], x: NDArray[Any]) -> float:
-    """Of an estimator that has x as its solution, on some rows as they were given."""
+    """The score of an estimator with the solution x, on some rows in the units of the data."""
     assert task.given is not None
     model = clone(me)
     model.n_features_in_ = task.d

@@ -1,4 +1,4 @@
-"""What is refused before scikit-learn converts it: it would drop masks, make numbers of dates, or end the process."""
+"""Checks before scikit-learn converts its input, which would drop masks, convert dates to numbers, or crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a fit ends: what is kept, what is still to be said, and nothing half done."""
+"""The end of a fit: the attributes that are kept, the warnings, and the protection against half-fitted estimators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .callbacks import Patience
 
 
 class End(NamedTuple):
-    """What a fit that has set its attributes still has to say."""
+    """The warning or the error that a fit raises after it has set its attributes."""
 
     warning: str | None
     hint: str | None
@@ -39,14 +39,14 @@ def early(done: Done, task: Task, r: Regularizer, patience: Patience, budget: Bu
 
 
 def uneven_columns(estimator: Any, task: Task, r: Regularizer) -> str | None:
-    """The hint where the penalty sees columns in very different units."""
+    """A hint if the columns have very different units, on which the penalty depends."""
     if task.columns is None or task.scaling is not None or not getattr(r, "lam", 0.0):
         return None
     return uneven(task.columns, getattr(estimator, "feature_names_in_", None))
 
 
 def notes_of(estimator: Any, task: Task, r: Regularizer) -> tuple[str, ...]:
-    """What a reader of the model should know."""
+    """The notes for a reader of the model."""
     empty = None
     if getattr(r, "lam", 0.0) and not np.any(estimator.coef_):
         empty = "no feature is in the model: a smaller lam lets some in"
@@ -55,7 +55,7 @@ def notes_of(estimator: Any, task: Task, r: Regularizer) -> tuple[str, ...]:
 
 @contextmanager
 def nothing_half_done(estimator: Any) -> Iterator[None]:
-    """An error leaves the estimator as it was: fitted as before, or not fitted."""
+    """After an error the estimator is as it was before: fitted as before, or not fitted."""
     before = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
     try:
         yield

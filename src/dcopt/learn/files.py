@@ -1,4 +1,4 @@
-"""Fitted estimators as model files: settings, the solution and what certifies it, and nothing that could run."""
+"""Fitted estimators as model files: settings, the solution and its certificate, without code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .classifier import DCClassifier
 from .regressor import DCRegressor
 
 ESTIMATORS: dict[str, Any] = {"DCClassifier": DCClassifier, "DCRegressor": DCRegressor}
-_NOT_KEPT = ("loss", "penalty", "callbacks")  # the first two have places of their own, functions are code
-_FEATURES = ("groups", "unpenalized")  # settings that may be as long as x
+_NOT_KEPT = ("loss", "penalty", "callbacks")  # The first two are stored elsewhere, and functions are code.
+_FEATURES = ("groups", "unpenalized")  # These settings may be as long as x.
 _ONE_KIND: tuple[Any, ...] = ((bool, np.bool_), (int, np.integer), str)
 _INTEGERS = ("t", "gradients", "paper", "nnz")
 _KINDS = "expected a fitted DCClassifier, DCRegressor, DCClassifierCV or DCRegressorCV"
@@ -36,10 +36,10 @@ _NO_MODEL = (ValueError, TypeError, KeyError, IndexError, AttributeError, Overfl
 
 
 def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str, Any] | None = None) -> None:
-    """Write a fitted estimator, wholly or not at all; `extra` is kept beside it (plain settings).
+    """Write a fitted estimator, completely or not at all. `extra` holds further plain settings.
 
     One with cross-validation is kept as the estimator of its chosen λ. Loss and penalty have to be registered ones: a
-    file holds names, not code. Callbacks, and what partial_fit remembers of its stream, are not kept.
+    file holds names, not code. Callbacks, and the memory of partial_fit, are not kept.
 
     Examples
     --------
@@ -52,14 +52,14 @@ def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str,
     ['no', 'yes', 'no', 'yes']
     """
     if not isinstance(model, DCBase):
-        from sklearn.pipeline import Pipeline  # only here: it takes long to import
+        from sklearn.pipeline import Pipeline  # It is imported here because the import takes long.
 
         raise BadInput("model", f"is a {type(model).__name__}: {_ADVICE if isinstance(model, Pipeline) else _KINDS}")
     check_is_fitted(model)
     kind = next((name for name, known in ESTIMATORS.items() if model._estimator_type_ == known._estimator_type_), "")
     params = model.get_params(deep=False)
     penalty = part_of("penalty", model.penalty)
-    if params.get("lam") is None and model.lam_ is not None:  # chosen by the fit
+    if params.get("lam") is None and model.lam_ is not None:  # The fit chose λ.
         penalty = with_lam(penalty, float(model.lam_))
         params |= {"lam": float(model.lam_), "lam_scale": "absolute"}
     known = ESTIMATORS[kind]().get_params(deep=False)
@@ -97,14 +97,14 @@ def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str,
 
 
 def load_estimator(path: str | os.PathLike[str]) -> Any:
-    """The estimator, fitted as it was. Nothing in the file is executed; BadModel says what is wrong with it."""
+    """The fitted estimator. Nothing in the file is executed. BadModel names any defect of the file."""
     header, arrays = load_model(path, allow_nonfinite=True)
     if "estimator" not in header:
-        raise BadModel(path, "is a model of another kind: no estimator is in it")
+        raise BadModel(path, "is a model without an estimator")
     try:
         return _restored(header, arrays)
     except _NO_MODEL as why:
-        raise BadModel(path, f"is no estimator of this version ({type(why).__name__}: {str(why)[:80]})") from None
+        raise BadModel(path, f"is not an estimator of this version ({type(why).__name__}: {str(why)[:80]})") from None
 
 
 def _restored(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
@@ -138,7 +138,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def _certificate(fitted: dict[str, Any]) -> FitCertificate:
-    """Files of version 0.1 hold the sentence alone."""
+    """The certificate in the file. Files of version 0.1 hold only its sentence."""
     said = fitted["certificate"]
     value, tol, text = (None, None, said) if isinstance(said, str) else said
     value, tol = (None if number is None else float(number) for number in (value, tol))
@@ -146,13 +146,13 @@ def _certificate(fitted: dict[str, Any]) -> FitCertificate:
 
 
 def _width(model: Any, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
-    """Of x beside its rows: one number for every class where the loss is one of classes."""
+    """The shape of x beside its rows: one column for every class if the loss has classes."""
     if model._estimator_type_ == "regressor":
         return ()
     model.classes_ = arrays["classes"]
     c = len(model.classes_)
     if model.classes_.ndim != 1 or c < 2:
-        raise ValueError("classes that are no list of two or more")
+        raise ValueError("expected a list of two or more classes")
     return (c,) if model._loss(c).labels == "class" else ()
 
 
@@ -161,7 +161,7 @@ def _type(name: str) -> Any:
 
 
 def _as_arrays(name: str, value: Any, arrays: dict[str, Any]) -> bool:
-    """Whether the value is a list of features (names, numbers or a mask) or of groups of them: kept as arrays.
+    """Whether the value is a list of features (names, numbers or a mask) or of groups of them: stored as arrays.
 
     A header holds 1 MiB: less than a mask over 200 000 features takes there.
     """
@@ -171,7 +171,7 @@ def _as_arrays(name: str, value: Any, arrays: dict[str, Any]) -> bool:
     flat = [one for group in value for one in group] if groups else list(value)
     kind = next((one for one in _ONE_KIND if all(isinstance(v, one) for v in flat)), None)
     if kind is None:
-        return False  # names beside numbers
+        return False  # It mixes names and numbers.
     arrays[f"params.{name}"] = [str(v) for v in flat] if kind is str else np.asarray(flat)
     if groups:
         arrays[f"params.{name}.sizes"] = np.array([len(group) for group in value], np.int64)
@@ -179,7 +179,7 @@ def _as_arrays(name: str, value: Any, arrays: dict[str, Any]) -> bool:
 
 
 def _from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """What `_as_arrays` kept."""
+    """The value that `_as_arrays` stored."""
     found: dict[str, Any] = {}
     for name in _FEATURES:
         if f"params.{name}" in arrays:

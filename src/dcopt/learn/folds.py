@@ -13,7 +13,7 @@ from ..fit.task import Task
 
 def splits(cv: Any, task: Task) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The folds of `cv`: the rows to fit and the rows that are left out."""
-    from sklearn.model_selection import check_cv  # a tenth of the time to a first model
+    from sklearn.model_selection import check_cv  # Importing it takes a tenth of the time to a first model.
 
     codes = task.labels if task.loss.labels != "real" else None
     expected = f"a number of folds, or pairs (rows to fit, rows to leave out) of {task.n} rows"
@@ -30,7 +30,7 @@ def splits(cv: Any, task: Task) -> list[tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _numbers(rows: Any, n: int) -> NDArray[np.int64]:
-    """Those of the rows of a part of a fold, which may be a mask"""
+    """The row numbers of a part of a fold, which may be given as a mask"""
     given = np.asarray(rows)
     require(given.size > 0, "cv", rows, "splits whose two parts have rows")
     try:

@@ -1,9 +1,8 @@
-"""What a fit says: one sentence, and one warning where there is no certificate."""
+"""The messages of a fit: the sentence of its certificate, and a warning if it has not converged."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,7 +12,7 @@ from ..fit.task import Budget, Done, Task
 from ..status import Status
 from .certificate import FitCertificate
 
-_UNEVEN = 1e3  # sizes of columns (root mean squares) that differ by more slow down a fit
+_UNEVEN = 1e3  # A larger ratio of the sizes of columns (root mean squares) slows down a fit.
 
 
 def certified(task: Task, done: Done, budget: Budget) -> FitCertificate:
@@ -24,7 +23,7 @@ def certified(task: Task, done: Done, budget: Budget) -> FitCertificate:
 
 
 def sentence(task: Task, done: Done) -> str:
-    """The certificate, what it took, and what stopped it."""
+    """A sentence with the certificate, the cost and the reason of the end."""
     result, spent = done.result, f"{done.seen.passes:.4g} passes of {done.choice.method}"
     if result.status.success and not done.seen.steps:
         spent = f"no step of {done.choice.method} was needed from where the fit began"
@@ -44,7 +43,7 @@ def complaint(task: Task, done: Done, budget: Budget) -> str | None:
 def warn(text: str | None, hint: str | None = None) -> None:
     """The warnings of a fit: that it has not converged, or else one hint.
 
-    Said when all else is done: as errors, too, they leave a fitted estimator.
+    They come last, so that the estimator is fitted even if warnings are errors.
     """
     if text is not None:
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
@@ -53,12 +52,12 @@ def warn(text: str | None, hint: str | None = None) -> None:
 
 
 def warn_of_waiting(text: str) -> None:
-    """What partial_fit says the first time that it only collects samples."""
+    """The warning of partial_fit when it first only collects samples."""
     warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def waits(seen: int, holdout: int) -> str:
-    """What partial_fit says before its first step."""
+    """The sentence of partial_fit before its first step."""
     return (
         f"partial_fit has {seen} samples and needs {2 * holdout} for its first step, {2 * holdout - seen} more: the "
         f"first {holdout} are kept for the certificate, the next {holdout} are the first batch. Until then it predicts "
@@ -87,10 +86,3 @@ def _hint(task: Task, done: Done, budget: Budget) -> str:
         times = certificate.value / certificate.tol if certificate.tol else np.inf
         return f"raise max_passes (the measure is {times:.2g} times its tolerance)"
     return "centre and scale the columns, raise tol, or try another solver"
-
-
-def column_squares(rows: Any) -> Any:
-    """Σ_i a_ij² for every column."""
-    if hasattr(rows, "indices"):
-        return np.bincount(rows.indices, np.asarray(rows.data, np.float64) ** 2, rows.shape[1])
-    return np.einsum("ij,ij->j", rows.a, rows.a, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""partial_fit: PAGE on the samples as they come; what comes out does not depend on how the stream was cut."""
+"""partial_fit: PAGE on arriving samples. The result does not depend on how the stream is cut into calls."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from .certificate import FitCertificate
 from .door import examine
 from .ending import nothing_half_done
 
-_OFTEN = 10**6  # times a sample may come at once
-_RECENT, _PAST = 4.0, 40.0  # memory of the two means of the loss, in held-out samples
+_OFTEN = 10**6  # The largest number of repetitions of a sample in one call.
+_RECENT, _PAST = 4.0, 40.0  # The lengths of the two running means of the loss, in held-out samples.
 
 
 class _NothingCame(Exception):
-    """All weights are 0: the estimator is as it was."""
+    """All weights are 0, so that the estimator does not change."""
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """All that the next samples need. Samples wait until the next batch of PAGE is complete."""
+    """The memory of a stream. Samples wait until the next batch of PAGE is complete."""
 
     dtype: Any
     sparse: bool
     seed: int
-    held: tuple[Any, Any] | None = None  # the held-out sample
+    held: tuple[Any, Any] | None = None  # The held-out sample.
     waiting: tuple[Any, Any] | None = None
-    start: Any = None  # where the first step is made from: the end of a fit before, or the model without features
+    start: Any = None  # The start of the first step: the solution of an earlier fit, or the model without features.
     state: State | None = None
     seen: int = 0
-    recent: float = math.nan  # means of the loss of samples before they were learned from
+    recent: float = math.nan  # Means of the loss of samples, computed before PAGE uses them.
     past: float = math.nan
-    deviations: Any = None  # of the columns of the held-out sample
-    warned: bool = False  # that it only collects
+    deviations: Any = None  # The deviations of the columns of the held-out sample.
+    warned: bool = False  # Whether the user was warned that the estimator only collects samples.
 
 
 class Online(DCBase):
@@ -69,7 +69,7 @@ class Online(DCBase):
         `sample_weight`: whole numbers, how often each of them comes; none, if all are 0.
 
         The first `holdout` samples are kept for the certificate; then PAGE takes batches of `holdout` or of its square
-        root, as its coin says, and samples that do not fill a batch wait. `drift_` compares the loss of recent
+        root, at random, and samples that do not fill a batch wait. `drift_` compares the loss of recent
         samples, before they were learned from, with that of the past: well above 1, the source has changed.
         Until the first step, which needs 2 · `holdout` samples, it predicts as before: a UserWarning says so once.
         """
@@ -77,7 +77,7 @@ class Online(DCBase):
             expected = "False in partial_fit: the deviations of a stream's columns are not known in advance"
             raise BadSettings("standardize", self.standardize, expected)
         if getattr(self, "class_weight", None) is not None:
-            raise BadSettings("class_weight", self.class_weight, "None in partial_fit, which weighs all samples alike")
+            raise BadSettings("class_weight", self.class_weight, "None: partial_fit gives all samples the same weight")
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
         waits, warned = None, False
@@ -92,7 +92,7 @@ class Online(DCBase):
             require_number("tol", self.tol, 0.0)
             memory = self.__dict__.get("stream_") or self._new_memory(X)
             X = _formed(memory, X)
-            self._sample(X, y)  # refuses a row by its number here, before it is one of many, and what is malformed
+            self._sample(X, y)  # Malformed input is refused here, where row numbers are those of the caller.
             X, y = (X, y) if often is None else (X[often], y[often])
             if not len(y):
                 raise _NothingCame
@@ -112,7 +112,7 @@ class Online(DCBase):
             assert given is not None
             if known is not None and not np.array_equal(given, known):
                 raise BadInput("classes", f"{given} are not those of the first call, {known}")
-            self._loss(len(given))  # refuses a loss for two classes where there are more
+            self._loss(len(given))  # This refuses a loss for two classes if there are more.
             self.classes_ = given
         elif known is None:
             raise BadInput("classes", "must be given at the first call of partial_fit: the labels that may come")
@@ -130,7 +130,7 @@ class Online(DCBase):
         return Task(rows, labels, None, loss, (c,) if loss.labels == "class" else (), bool(self.fit_intercept))
 
     def _learn(self, memory: Memory) -> str | None:
-        """Steps from all samples that fill a batch. What a stream that has made none yet should say."""
+        """Make steps from all samples that fill a batch. Returns a warning if no step has been made yet."""
         assert memory.waiting is not None
         X, y = memory.waiting
         all_of_it = self._sample(X, y)
@@ -159,7 +159,7 @@ class Online(DCBase):
         return self._show(memory, x, r, self._certify(P, x, state))
 
     def _first(self, memory: Memory, x0: Any) -> Any:
-        """Where a stream begins: where a fit before it ended, if it was one of the same shape."""
+        """The start of a stream: the solution of an earlier fit of the same shape, or the model without features."""
         return memory.start if memory.start is not None and memory.start.shape == x0.shape else x0
 
     def _problem(self, held: Task, r: Regularizer, X: Any, y: Any) -> Problem:
@@ -170,7 +170,7 @@ class Online(DCBase):
         return Problem(ScaledIdentity(majorizing_kappa(rows)), r=mine.r, f=StreamSum(samples, held.loss, rows))
 
     def _watch(self, memory: Memory, task: Task, x: Any, batch: Any) -> Memory:
-        """The loss of a batch before it is learned from, into two means of different memory."""
+        """Add the loss of a batch, before a step uses it, to two running means of different lengths."""
         x = np.asarray(x)
         z = task.rows.dot(np.ascontiguousarray(x[: task.d]), batch) + (x[-1] if task.intercept else 0.0)
         loss, size = float(np.mean(task.loss.value(z, task.labels[batch]))), len(batch) / self.holdout
@@ -195,7 +195,7 @@ class Online(DCBase):
             setattr(self, name, value)
         self.stream_, self.lam_ = memory, getattr(r, "lam", None)
         for name in ("objective_", "solver_", "trace_"):
-            self.__dict__.pop(name, None)  # those of a fit before
+            self.__dict__.pop(name, None)  # These are attributes of an earlier fit.
         if memory.deviations is not None:
             self.scale_ = memory.deviations
         self.n_iter_ = 0 if memory.state is None else memory.state.t
@@ -228,7 +228,7 @@ def _formed(memory: Memory, X: Any) -> Any:
         from scipy.sparse import csr_array
 
         return csr_array(X, dtype=memory.dtype)
-    with np.errstate(over="ignore"):  # too large for float32: refused by its row
+    with np.errstate(over="ignore"):  # A number too large for float32 is refused with its row.
         return np.array(X.toarray() if hasattr(X, "toarray") else X, memory.dtype, order="C")
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..fit.text_table import Table
 
-_SHOWN = 20  # features in a summary; coef_table() has all
+_SHOWN = 20  # The number of features in a summary; coef_table() has all.
 INTERCEPT = "(intercept)"
 
 
@@ -55,7 +55,7 @@ class Described:
         return f"x{j}" if names is None else str(names[j])
 
     def summary(self: Any) -> Text:
-        """The model in words: its settings, its largest features, its certificate, and what else should be known."""
+        """The model as text: settings, largest features, certificate and notes."""
         columns = self._coef_columns()
         used = int(np.atleast_2d(self.coef_).any(axis=0).sum())
         kind = self.penalty if isinstance(self.penalty, str) else type(self.penalty).__name__

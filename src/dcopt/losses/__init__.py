@@ -1,4 +1,4 @@
-"""The losses, by name. One file and one line here add another; the laws run on the instance given here."""
+"""The losses, by name. A new one is a file and a line here. The laws run on the instance in this table."""
 
 from __future__ import annotations
 

@@ -12,21 +12,22 @@ import numpy as np
 from ..errors import require_number
 from ..xp import Array, namespace
 
-_SCALES = 1e-150, 1e150  # of a loss: their squares are numbers
+_SCALES = 1e-150, 1e150  # The largest scale of a loss, with finite squares.
 
 
 class Loss(ABC):
     """ϕ(z, label), row by row: z is (m,), or (m, k) with labels (m, 1) for k points at once."""
 
     labels: ClassVar[Literal["binary", "class", "real"]]
-    lower: ClassVar[float | None] = 0.0  # ϕ ≥ lower everywhere; None: not known, and plans then ask for F(x0) − inf F
+    # A bound ϕ ≥ lower; None: not known, so that plans need F(x0) − inf F from the user.
+    lower: ClassVar[float | None] = 0.0
 
     elementwise: ClassVar[bool] = False  # Its formulas are arithmetic and functions of this file: they can be compiled.
 
     @property
     @abstractmethod
     def curvature(self) -> tuple[float, float]:
-        """(inf ϕ″, sup ϕ″), exact: a loose constant is a slow method, a small one a wrong method."""
+        """(inf ϕ″, sup ϕ″), exact: methods are slow with a larger constant and wrong with a smaller one."""
 
     @abstractmethod
     def value(self, z: Array, labels: Array) -> Array:
@@ -104,7 +105,7 @@ class Residual(Loss):
         return self.ddphi((z - labels) / self.c)
 
 
-# Functions in ϕ and ϕ′: plain names, so that the same text can be compiled with the rows of a matrix (fused.py).
+# Functions in ϕ and ϕ′. Plain names allow the same text to be compiled with the rows of a matrix (fused.py).
 
 
 def absolute(z: Array) -> Array:
@@ -135,7 +136,7 @@ def clip(z: Array, low: float, high: float) -> Array:
 def expit(z: Array) -> Array:
     """1 / (1 + e⁻ᶻ), accurate in the left tail and without overflow."""
     if isinstance(z, (np.ndarray, np.generic, float)):
-        return _scipy_expit()(z)  # one pass, where array operations would take five
+        return _scipy_expit()(z)  # This is one pass; array operations would take five.
     xp = namespace(z)
     e = xp.exp(-xp.abs(z))
     return xp.where(z < 0.0, e, xp.ones_like(e)) / (1.0 + e)

@@ -1,4 +1,4 @@
-"""The minimizer of a mean loss over few columns: best constants, and models of what is never penalised."""
+"""The minimizer of a mean loss over few columns: best constants, and models of features that are not penalised."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from .base import Loss
 from .squared_sigmoid import SquaredSigmoid
 
-_STEPS = 200  # of Newton's method
-_FAR = 20.0  # A coefficient beyond it says that there is no minimizer.
+_STEPS = 200  # The largest number of Newton's steps.
+_FAR = 20.0  # A coefficient beyond it shows that there is no minimizer.
 
 
 def best_constant(
@@ -20,7 +20,7 @@ def best_constant(
 ) -> NDArray[np.float64]:
     """argmin_b (1/N) Σ w_i φ(b, label_i): a number, or one for each class; shape (1, *classes)."""
     ones = np.ones((len(labels), 1))
-    if loss.labels != "real":  # One row for each label says the same as all rows.
+    if loss.labels != "real":  # One row for each label is equivalent to all rows.
         labels, where = np.unique(labels, return_inverse=True)
         total = np.bincount(where, weights)
         ones, weights = np.ones((len(labels), 1)), total / total.mean()
@@ -62,12 +62,12 @@ def minimize(
             break
         v, (value, g, z) = v - t * step, new
     if low < 0.0 and loss.labels == "binary" and not np.abs(v).max() < _FAR:
-        return start  # the loss saturates, and the best constant is infinite
+        return start  # The loss saturates, and the best constant is infinite.
     return v
 
 
 def _guess(loss: Loss, labels: NDArray[Any], weights: NDArray[Any], classes: tuple[int, ...]) -> Any:
-    """The log-odds, the logarithms of the shares, or the median, from where Newton's method has a short way."""
+    """The log-odds, the logarithms of the shares, or the median, from which Newton's method takes few steps."""
     if loss.labels == "real":
         order = np.argsort(labels, kind="stable")
         half = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum() * (1.0 - 1e-12))
@@ -77,6 +77,6 @@ def _guess(loss: Loss, labels: NDArray[Any], weights: NDArray[Any], classes: tup
         return share - share.mean()
     if loss.curvature[0] < 0.0 and not isinstance(loss, SquaredSigmoid):
         return 0.0
-    least = 1e-12 * float(weights.sum())  # a fold, or the beginning of a stream, may lack a class
+    least = 1e-12 * float(weights.sum())  # A fold, or the beginning of a stream, may lack a class.
     up, down = (max(least, float(weights[side].sum())) for side in (labels > 0, labels < 0))
     return math.log(up / down)

@@ -19,7 +19,7 @@ class GemanMcClure(Residual):
         return -0.25, 1.0
 
     def phi(self, e: Array) -> Array:
-        a = clip(e, -1e9, 1e9)  # where ϕ is ½ to the last digit, and e² does not overflow
+        a = clip(e, -1e9, 1e9)  # There ϕ is ½ to the last digit, and e² does not overflow.
         u = a * a
         return 0.5 * u / (1.0 + u)
 

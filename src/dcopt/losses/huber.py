@@ -14,7 +14,7 @@ class Huber(Residual):
 
     elementwise = True
 
-    c: float = 1.345  # 95 % efficient under normal errors
+    c: float = 1.345  # 95 % efficient under normal errors.
 
     @property
     def curvature(self) -> tuple[float, float]:
@@ -30,5 +30,5 @@ class Huber(Residual):
 
     def ddphi(self, e: Array) -> Array:
         xp = namespace(e)
-        zero = 0.0 * e  # NaN stays NaN
+        zero = 0.0 * e  # NaN stays NaN.
         return xp.where(xp.abs(e) > 1.0, zero, zero + 1.0)

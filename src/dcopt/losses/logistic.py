@@ -26,5 +26,5 @@ class Logistic(Margin):
         return -expit(-m)
 
     def ddphi(self, m: Array) -> Array:
-        s = expit(-absolute(m))  # the smaller of the two, so that 1 − s does not cancel
+        s = expit(-absolute(m))  # The smaller of the two, so that 1 − s does not cancel.
         return s * (1.0 - s)

@@ -71,8 +71,8 @@ class Softmax(Loss):
 
 
 def _over(two: Callable[..., Array], all_of: Callable[..., Array], z: Array) -> Array:
-    """All classes of z in one, the axis kept: class by class where they are few, up to sixteen times as fast as a
-    reduction along a short last axis
+    """A reduction over all classes of z that keeps the axis. For few classes it goes class by class, which is up to
+    sixteen times as fast as a reduction along a short last axis
     """
     if z.shape[-1] > _FEW:
         return all_of(z, axis=-1, keepdims=True)

@@ -30,8 +30,8 @@ class Squared(Loss):
     def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
         e = z - labels
         values = e * e
-        values *= 0.5  # a third array costs as much as all the rest
+        values *= 0.5  # A third array would cost as much as all the rest.
         return values, e
 
     def bend(self, z: Array, labels: Array) -> Array:
-        return 0.0 * (z - labels) + 1.0  # NaN stays NaN
+        return 0.0 * (z - labels) + 1.0  # NaN stays NaN.

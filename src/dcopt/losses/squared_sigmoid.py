@@ -27,7 +27,7 @@ class SquaredSigmoid(Margin):
         return s * s
 
     def dphi(self, m: Array) -> Array:
-        s = expit(-m)  # not 1 − σ(m): rows already well classified keep their relative accuracy
+        s = expit(-m)  # This is not 1 − σ(m), so that well classified rows keep their relative accuracy.
         return 2.0 * (s * s) * (s - 1.0)
 
     def both(self, z: Array, labels: Array) -> tuple[Array, Array]:

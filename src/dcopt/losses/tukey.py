@@ -22,7 +22,7 @@ class Tukey(Residual):
 
     def phi(self, e: Array) -> Array:
         u = clip(e * e, 0.0, 1.0)
-        return u * (0.5 - u * (0.5 - u / 6.0))  # the cube expanded: no cancellation at small e
+        return u * (0.5 - u * (0.5 - u / 6.0))  # The cube is expanded to avoid cancellation at small e.
 
     def dphi(self, e: Array) -> Array:
         v = 1.0 - clip(e * e, 0.0, 1.0)

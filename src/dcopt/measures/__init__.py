@@ -29,7 +29,7 @@ MEASURES: dict[str, Measure] = {"criticality": criticality_at, "gap": gap_at}
 
 
 def _at(P: Problem, x: Array) -> Array:
-    """In float64, as certificates are, whatever the precision of the data."""
+    """The point in float64, the precision of certificates, for any precision of the data."""
     return point(x, P.shape, np.float64, "x")
 
 

@@ -1,4 +1,4 @@
-"""What a held-out sample says about the true measure.
+"""Confidence bounds of the true measure from a held-out sample.
 
 Let û = u + e be the linear term at x from m held-out samples, E e = 0 and E‖e‖² = σ²/m. By Markov's inequality for
 ‖e‖² (Chebyshev), ‖e‖ ≤ E = σ/√(m δ) with probability at least 1 − δ.
@@ -39,7 +39,8 @@ def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBou
     """The measure and its rounding for a finite sum; an upper confidence bound for a stream."""
     f = P.sum
     if not isinstance(f, StreamSum):
-        return SampleBound(value + rounding(P, at.x) if measure == "criticality" else value)  # The gap has its own.
+        # The gap has an allowance of its own.
+        return SampleBound(value + rounding(P, at.x) if measure == "criticality" else value)
     spread = f.spread(at.x)
     error = spread / math.sqrt(f.holdout.n * (1.0 - CONFIDENCE))
     if measure == "criticality":
@@ -49,9 +50,9 @@ def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBou
 
 
 def rounding(P: Problem, x: Array) -> float:
-    """What rounding may hide of ∇f(x), and so of the critical distance, to first order.
+    """A bound of the rounding error of ∇f(x), and so of the critical distance, to first order.
 
-    What the sum says of it, or ε ‖∇G(x)‖, beside which the rest of the linear term cancels.
+    It is the bound that the sum knows, or ε ‖∇G(x)‖.
     """
     known = None if P.f is None else P.f.rounding(x)
     if known is not None:

@@ -8,11 +8,11 @@ from ..problem import Point, Problem
 from ..subproblems import choose
 from ..xp import Array, namespace
 
-_ROUNDED = 8.0  # times the last digit of ∇G(x): what is lost of u in ∇G(x) + u, and of the minimizer
+_ROUNDED = 8.0  # Units in the last place of ∇G(x) that are lost of u in ∇G(x) + u, and of the minimizer.
 
 
 def gap_at(P: Problem, at: Point) -> float:
-    """q(x) − min q,  q(y) = G(y) + r1(y) − ⟨∇G(x) + u, y⟩, and what rounding may hide of it
+    """q(x) − min q,  q(y) = G(y) + r1(y) − ⟨∇G(x) + u, y⟩, and a bound of its rounding error
 
     Where x is so large that u is lost beside ∇G(x), x seems to be the minimizer. An error e of the linear term hides at
     most (E + √(g + E²))² − g of a gap g, E = ‖e‖/√(2ρ) (as in confidence.py).
@@ -36,12 +36,12 @@ def _excess(P: Problem, x: Array, u: Array, warm: Array) -> float:
     inner = choose(P.G, P.r)(P.G, P.r, P.G.grad(x) + u, warm=warm, tol=min(P.inner_tol, 1e-10))
     y = inner.x
     excess = -P.G.bregman(y, x) - float(namespace(x).sum(u * (x - y))) + (P.r.r1(x) - P.r.r1(y))
-    # an inexact y is above min q by at most residual²/(2ρ); what rounding leaves below 0 counts against us
+    # An inexact y is above min q by at most residual²/(2ρ). A negative excess is rounding; its size counts.
     return abs(excess) + _allowance(inner.residual, P.G.rho + P.r.rho)
 
 
 def _allowance(residual: float, rho: float) -> float:
-    """residual²/(2ρ): 0 for an exact minimizer, ∞ where nothing bounds what an inexact one misses."""
+    """residual²/(2ρ): 0 for an exact minimizer, ∞ where the error of an inexact one has no bound."""
     if residual == 0.0:
         return 0.0
     return residual * residual / (2.0 * rho) if rho > 0.0 else math.inf

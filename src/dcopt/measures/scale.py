@@ -1,4 +1,4 @@
-"""The size that a relative tolerance is a share of."""
+"""The size to which a relative tolerance refers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .confidence import rounding
 
 
 def scale(P: Problem, measure: str = "criticality", x0: Array | None = None) -> float:
-    """The size of a measure where nothing is fitted, whatever the start of a run is.
+    """The size of a measure at the model without features. It does not depend on the start of a run.
 
     criticality  ‖∇H(x̄) − ∇G(x̄)‖, the length of the gradient of what is smooth in F, r2 not counted
     gap          |F(x̄)|

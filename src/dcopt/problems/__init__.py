@@ -24,7 +24,7 @@ from .robust_regression import robust_regression, robust_start, scale_of
 from .sparse_regression import largest_lam, sparse_regression
 from .trimmed_lasso import trimmed_lasso
 
-PROBLEMS: dict[str, Callable[[int], Problem]] = {  # name -> a small sample from a seed: the laws run on it
+PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sample of each name, made from a seed.
     "phase-retrieval": _phase.sample,
     "phase-retrieval:bregman": _phase.bregman_sample,
     "nmf": _nmf.sample,
@@ -37,7 +37,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # name -> a small sample from
     "ramp-svm": _ramp.sample,
 }
 
-OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the same sample, in plain NumPy
+OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the same sample, in plain NumPy.
     "phase-retrieval": _phase.objective,
     "phase-retrieval:bregman": _phase.objective,
     "nmf": _nmf.objective,

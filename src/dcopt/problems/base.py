@@ -1,4 +1,4 @@
-"""What several problems share: sums that know their constants, and the sum of nothing."""
+"""Shared parts of problems: sums with known constants, and the zero sum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..xp import Array
 
 @dataclass(frozen=True, eq=False)
 class ConvexSum(LinearSum):
-    """H(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) with the constants that a plan asks for."""
+    """H(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i) with the constants that a plan needs."""
 
     @cached_property
     def _facts(self) -> Facts:
@@ -32,7 +32,7 @@ class ConvexSum(LinearSum):
 
 @dataclass(frozen=True, eq=False)
 class Nothing(SumBase):
-    """H = 0, one component: then a pass is one convex program. It is its only batch."""
+    """H = 0 as a sum with one component, so that a pass is one convex program. It is its own only batch."""
 
     shape: tuple[int, ...]
     dtype: Any = np.float64
@@ -76,7 +76,7 @@ def regression(
 
 
 def resolution(size: float) -> float:
-    """1e-10 of the size of gradients: a residual that rounding allows, and in which small numbers are seen."""
+    """1e-10 of the size of gradients: a residual above rounding, which still resolves small coefficients."""
     return 1e-10 * (size or 1.0)
 
 

@@ -81,7 +81,7 @@ def nmf(X: Any, rank: int, *, form: Literal["gram", "bregman"] = "gram") -> Prob
     a = _matrix(X, rank)
     n, top = len(a), _norm(a) or 1.0
     G: Convex = GramQuartic(1.0 / n, top / n) if form == "gram" else Radial(3.0 / n, top / n)
-    tol = 1e-10 * max(1.0, top**1.5 / n)  # ‖Z‖² is of the size of s, ∇G(Z) of s‖Z‖/N
+    tol = 1e-10 * max(1.0, top**1.5 / n)  # ‖Z‖² has the size of s, and ∇G(Z) that of s‖Z‖/N.
     return Problem(G, r=Nonnegative(), f=Factors(a, int(rank)), inner_tol=tol)
 
 

@@ -1,4 +1,4 @@
-"""NMF with U and V by turns: while one of them is fixed, F is a convex quadratic in the other (H = 0)."""
+"""NMF with alternating updates of U and V. If one of them is fixed, F is a convex quadratic in the other (H = 0)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..sums import Cost
 from .factors import Factors
 from .nmf import nmf_start
 
-_STEPS, _MOST = 200, 100_000  # without any budget, and where only tol is given
+_STEPS, _MOST = 200, 100_000  # The budgets without any setting, and where only tol is given.
 
 
 def nmf_blocks(
@@ -71,7 +71,7 @@ def nmf_blocks(
     state = first_state(P, nmf_start(f.a, f.rank, seed) if x0 is None else x0)
     promise = Promise(float(np.finfo(P.dtype).eps), descends=True, measure="criticality")
     run = Driver(Told(P, "criticality", trace, "last", seed, promise), state)
-    with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
+    with np.errstate(all="ignore"):  # Numbers that are not finite end the run with a status; NumPy need not warn.
         end = run.go(turns(P, state, sweeps), rule, callbacks)
         return result(run, end, "nmf-blocks", tol, loose_tol)
 

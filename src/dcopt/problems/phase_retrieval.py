@@ -21,7 +21,7 @@ from ..sums.constants import largest_eigenvalue
 from ..xp import Array
 from .base import ConvexSum, resolution
 
-_FEW = 2000  # rows for which an N × N matrix is no matter
+_FEW = 2000  # With up to this many rows an N × N matrix is cheap.
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class HalfSquare(Loss):
 class Intensity(Loss):
     """ϕ(z) = (z² − label)²/4,   ϕ″ = 3z² − label"""
 
-    top: float  # the largest label
+    top: float  # The largest label.
     labels = "real"
 
     @property
@@ -68,12 +68,7 @@ class Intensity(Loss):
 
 
 def phase_retrieval(
-    A: Any,
-    b: Any,
-    lam: float = 0.0,
-    *,
-    form: Literal["quartic", "bregman"] = "quartic",
-    eta: float | None = None,
+    A: Any, b: Any, lam: float = 0.0, *, form: Literal["quartic", "bregman"] = "quartic", eta: float | None = None
 ) -> Problem:
     """F(x) = (1/4N) Σ (⟨a_i, x⟩² − b_i)² + λ‖x‖₁, b ≥ 0.
 
@@ -153,7 +148,7 @@ def fourth_moment(rows: RowMatrix) -> float:
 
 
 def _size2(rows: RowMatrix, b: Array) -> float:
-    """‖x‖² as b tells it: for rows in all directions alike, mean ⟨a, x⟩² = ‖x‖² mean ‖a‖²/d"""
+    """An estimate of ‖x‖² from b. For rows with uniform directions, mean ⟨a, x⟩² = ‖x‖² mean ‖a‖²/d"""
     total = float(rows.norms2().sum())
     return 0.0 if total == 0.0 else rows.shape[1] * float(b.sum()) / total
 

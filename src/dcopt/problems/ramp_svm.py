@@ -1,4 +1,4 @@
-"""A support vector machine that gives up on rows far on the wrong side: the ramp in place of the hinge."""
+"""A support vector machine with a bounded loss for rows far on the wrong side: the ramp in place of the hinge."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ramp_svm(
     """F(x) = (1/N) Σ [H₁(m_i) − H_s(m_i)] + μ/2 ‖x‖² + r(x), m_i = y_i ⟨a_i, x⟩, H_a the hinge (a − m)₊ with a corner
     rounded over `width`:   G = mean H₁(m_i) + μ/2 ‖x‖²,   h_i = H_s(m_i).
 
-    A row costs at most 1 − s, however wrong it is: wrong labels do not pull. The intercept is in ‖x‖².
+    The loss of a row is at most 1 − s, so that wrong labels have little influence. The intercept is in ‖x‖².
 
     Examples
     --------
@@ -41,7 +41,7 @@ def ramp_svm(
     >>> bool(dcopt.solve(P, "dca", steps=50, x0=[1.0], seed=0).x[0] > 0)
     True
     """
-    SmoothedRamp(s, width)  # its settings are ours
+    SmoothedRamp(s, width)  # The caller cannot set its parameters.
     require_number("mu", mu, 0.0)
     rows = check.as_rows(X)
     labels, classes = check.labels(y, rows.shape[0], "binary", rows.dtype)

@@ -1,4 +1,4 @@
-"""Regression that large errors cannot pull: F(x) = (1/N) Σ ℓ(⟨a_i, x⟩ − y_i) + r(x), ℓ bounded or nearly so."""
+"""Regression with bounded influence of large errors: F(x) = (1/N) Σ ℓ(⟨a_i, x⟩ − y_i) + r(x), ℓ nearly bounded."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..regularizers import L2, Regularizer
 from ..xp import Array, namespace
 from .base import ConvexSum, regression, resolution
 
-_FITTED = 1e-10  # of the targets: residuals that are rounding
-# scale / σ: 95 % as efficient as least squares where the errors are normal with deviation σ
+_FITTED = 1e-10  # Residuals below this share of the targets are rounding.
+# scale / σ at which the efficiency is 95 % of that of least squares, for normal errors with deviation σ.
 TUNING = {"welsch": 2.985, "tukey": 4.685, "cauchy": 2.385, "geman-mcclure": 3.787, "truncated": 2.795}
 
 
 @dataclass(frozen=True)
 class Truncated(Residual):
-    """ϕ(e) = min(e², 1)/2: least squares that stops counting at |e| = 1, where its slope jumps"""
+    """ϕ(e) = min(e², 1)/2: least squares, constant from |e| = 1 on, where its slope jumps"""
 
     @property
     def curvature(self) -> tuple[float, float]:
@@ -119,11 +119,12 @@ def scale_of(residuals: Any, loss: str = "tukey") -> float:
 
 
 def robust_start(X: Any, y: Any, *, intercept: bool = False, steps: int = 100) -> Array:
-    """argmin Σ |⟨a_i, x⟩ − y_i| / ‖a_i‖, nearly: a start that gross errors and long rows pull only so far.
+    """argmin Σ |⟨a_i, x⟩ − y_i| / ‖a_i‖, approximately: a start that gross errors and long rows influence little.
 
-    Least absolute values over rows of length 1: an error pulls by its sign alone, a row not by its length, and no scale
-    is needed, which gross errors would inflate. By reweighted least squares, w_i = 1/(‖a_i‖ max(|e_i|, δ‖a_i‖)), δ a
-    tenth of the median of |e_i|/‖a_i‖, until x moves by less than 1e-4 of itself.
+    It minimises absolute values over rows of length 1: the influence of an error is its sign alone, that of a row does
+    not depend on its length, and no scale is needed, which gross errors would inflate. The method is reweighted least
+    squares with w_i = 1/(‖a_i‖ max(|e_i|, δ‖a_i‖)), δ a tenth of the median of |e_i|/‖a_i‖, until x moves by less than
+    1e-4 of itself.
     """
     require_count("steps", steps)
     rows, targets, _ = regression(X, y, "zero", intercept)

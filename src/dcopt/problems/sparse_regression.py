@@ -52,7 +52,7 @@ def sparse_regression(
 
 
 def largest_lam(P: Problem, free: int = 0) -> float:
-    """max |∇G(0)|: with λ at least this, 0 minimises G + λ‖x‖₁, so a path of λ begins here.
+    """max |∇G(0)|: with λ at least this, 0 minimises G + λ‖x‖₁, so that paths of λ begin here.
 
     The last `free` entries (the intercept) do not count.
     """

@@ -1,4 +1,4 @@
-"""The way from a stream to a problem."""
+"""The constructor of a problem on a stream."""
 
 from __future__ import annotations
 

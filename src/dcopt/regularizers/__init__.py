@@ -1,4 +1,4 @@
-"""Regularizers r = r₁ - r₂. A new one is a file and one line below: that line puts it under the laws."""
+"""Regularizers r = r₁ - r₂. A new one is a file, a line below, and a line in laws/samples.py, for the laws."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from .transformed_l1 import TransformedL1
 from .weighted import WeightedL1
 from .zero import Zero
 
-REGULARIZERS: dict[str, Regularizer] = {  # name -> a sample: the laws run on it
+# What a registered name stands for where no settings are given. The estimators of dcopt.learn and `dcopt fit` take the
+# settings other than λ from here; their λ comes from the data (fit/penalties.py). The laws run on laws/samples.py.
+REGULARIZERS: dict[str, Regularizer] = {
     "exponential": Exponential(lam=0.1, alpha=5.0),
     "capped-l1": CappedL1(lam=0.1, theta=0.5),
     "scad": SCAD(lam=0.1),
@@ -47,7 +49,7 @@ REGULARIZERS: dict[str, Regularizer] = {  # name -> a sample: the laws run on it
 
 
 def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regularizer:
-    """An instance as it is; a registered name as its sample. `called`: as who gave it calls it."""
+    """An instance unchanged, or the registered instance of a name. `called` is the caller's name of the argument."""
     return spec if isinstance(spec, Regularizer) else REGULARIZERS[pick(called, spec, REGULARIZERS, "a Regularizer")]
 
 

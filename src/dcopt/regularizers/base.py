@@ -1,4 +1,4 @@
-"""r = r₁ - r₂, both convex: what the loop asks of a regularizer, and what a convex one need not write."""
+"""r = r₁ - r₂, both convex: the protocol of regularizers, and defaults for convex ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from ..errors import require_number
 from ..xp import Array, namespace
 
-Down: TypeAlias = Callable[[], Array]  # gives −∇(G − H)(x); called only where r₂ has a kink at x
+Down: TypeAlias = Callable[[], Array]  # It gives −∇(G − H)(x), and is called only where r₂ has a kink at x.
 Stationarity: TypeAlias = Literal["d-stationary", "critical"]
 
 
@@ -19,7 +19,7 @@ class Regularizer(ABC):
 
     @property
     def lower(self) -> float | None:
-        """r ≥ lower everywhere; None: not known, and plans then ask for F(x0) − inf F."""
+        """A bound r ≥ lower; None: not known, so that plans need F(x0) − inf F from the user."""
         return None
 
     @property
@@ -34,7 +34,7 @@ class Regularizer(ABC):
 
     @property
     def certifies(self) -> Stationarity:
-        """What x is where −∇(G − H)(x) + w ∈ ∂r₁(x) for the w of `steepest`.
+        """The property of x that −∇(G − H)(x) + w ∈ ∂r₁(x) certifies, for the w of `steepest`.
 
         "d-stationary": F'(x; d) ≥ 0 for every d. "critical": only this one w is known to satisfy the inclusion, and F
         may fall along some d. The two are the same where r₂ is smooth.
@@ -67,7 +67,7 @@ class Regularizer(ABC):
         """dist(u, ∂r₁(x)), Euclidean; inf where x is not in dom r₁."""
 
     def rounded(self, dtype: Any) -> Regularizer:
-        """The same for points of this type, which are looked at in float64: a constraint allows for their rounding."""
+        """The regularizer for points of this type. A constraint allows for the rounding of float32 points."""
         return self
 
     def steepest(self, x: Array, down: Down) -> Array:
@@ -93,7 +93,7 @@ class AboveZero(Regularizer):
 
 
 class Wrapping(Regularizer):
-    """A regularizer around another, `of`, whose bound, smoothness and shape it keeps."""
+    """A wrapper of another regularizer, `of`, with the same bound, smoothness and shape."""
 
     of: Regularizer
 
@@ -129,7 +129,7 @@ class Convex(Regularizer):
 
 
 def nothing(x: Array) -> Array:
-    """0 · x without the warning at infinity: zeros that keep NaN."""
+    """0 · x: zeros, with NaN where x is NaN, and without the warning at infinity."""
     xp = namespace(x)
     return xp.minimum(xp.abs(x), 0.0)
 
@@ -145,13 +145,13 @@ def length(a: Array) -> float:
 
 
 def ranks(a: Array) -> Array:
-    """The place of every entry of a vector in ascending order, 0 first; of equal entries the last is the largest."""
+    """The rank of every entry of a vector, from 0 for the least; of equal entries the last ranks highest."""
     xp = namespace(a)
     return xp.argsort(xp.argsort(a, stable=True), stable=True)
 
 
 def stepsize(step: Any, v: Array) -> Any:
-    """A Python float, or an array of v's precision: float32 stays float32 whatever number the step is."""
+    """The step as a Python float, or as an array of v's precision, so that float32 stays float32."""
     if getattr(step, "ndim", 0) == 0:
         return float(step)
     return step if step.dtype == v.dtype else namespace(v).astype(step, v.dtype)

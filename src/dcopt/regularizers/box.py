@@ -34,7 +34,7 @@ class Box(Constraint):
                 raise BadSettings(name, getattr(self, name), "numbers") from None
             good = bound.ndim <= 2 and not np.isnan(bound).any()
             require(good, name, getattr(self, name), "numbers, not NaN")
-            object.__setattr__(self, name, _freeze(bound.tolist()))  # settings can be compared and hashed
+            object.__setattr__(self, name, _freeze(bound.tolist()))  # Settings must be comparable and hashable.
         low, high = (np.asarray(bound) for bound in (self.low, self.high))
         alike = low.shape == high.shape or 0 in (low.ndim, high.ndim)
         require(alike, "high", high.shape, f"the shape of low, {low.shape}, or one number")
@@ -43,7 +43,7 @@ class Box(Constraint):
 
     @cached_property
     def bounds(self) -> tuple[Any, Any]:
-        """Where points end."""
+        """The bounds for points of the type of x."""
         low, high = self._given
         return (_inside(low, -math.inf), _inside(high, math.inf)) if self.single else (low, high)
 

@@ -1,4 +1,4 @@
-"""Constraints whose points may be of float32, and are looked at in float64 all the same."""
+"""Constraints on points that may be float32 and are checked in float64."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 from ..xp import Array, namespace
 from .base import AboveZero, Convex
 
-_ROOM, _ROOM_SINGLE = 1e-13, 1e-5  # relative rounding of a sum over the entries of x: some hundred units of each type
+# The relative rounding of a sum over the entries of x: some hundred units of each type.
+_ROOM, _ROOM_SINGLE = 1e-13, 1e-5
 
 
 @dataclass(frozen=True)
 class Constraint(AboveZero, Convex):
-    """r(x) = ∞ outside of a convex set. `single`: its points are of float32, whatever type they are looked at in."""
+    """r(x) = ∞ outside of a convex set. `single`: its points are float32, also where they are checked in float64."""
 
     single: bool = field(default=False, init=False, repr=False, compare=False)
 
@@ -25,13 +26,13 @@ class Constraint(AboveZero, Convex):
 
     @cached_property
     def of_single(self) -> Self:
-        """The same for points of float32."""
+        """The constraint for float32 points."""
         made = replace(self)
         object.__setattr__(made, "single", True)
         return made
 
     def room(self, x: Array) -> float:
-        """By how much a sum over x may differ from what it is for an exact point, relative."""
+        """The relative rounding error of a sum over x that is allowed."""
         return _ROOM_SINGLE if self.single or is_single(x) else _ROOM
 
 

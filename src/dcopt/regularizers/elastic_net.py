@@ -51,7 +51,7 @@ class ElasticNet(AboveZero, Convex):
         return self.kinked.distance(u - self._mu(x) * x, x)
 
     def _mu(self, x: Array) -> Any:
-        """μ weights_j, shaped to meet x."""
+        """μ weights_j, in a shape that broadcasts to x."""
         if self.weights is None:
             return self.mu
         units = self.kinked.units

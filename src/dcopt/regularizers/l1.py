@@ -10,13 +10,13 @@ from .profiled import Profiled
 
 @dataclass(frozen=True)
 class L1(Profiled):
-    """r(x) = λ Σ |x_j|: the profile without a bend, r₂ = 0."""
+    """r(x) = λ Σ |x_j|: the linear profile, r₂ = 0."""
 
     def psi(self, a: Array) -> Array:
         return self.lam * a
 
     def dpsi(self, a: Array) -> Array:
-        return self.lam + 0.0 * namespace(a).minimum(a, 1.0)  # NaN kept, infinity no warning
+        return self.lam + 0.0 * namespace(a).minimum(a, 1.0)  # This keeps NaN, and infinity causes no warning.
 
     @property
     def slope0(self) -> float:

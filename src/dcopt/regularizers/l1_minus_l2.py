@@ -1,4 +1,4 @@
-"""The difference of two norms; r₁ and r₂ are stated, there is no profile."""
+"""The difference of two norms; r₁ and r₂ are explicit, without a profile."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class L1MinusL2(AboveZero, Kinked):
         a = xp.abs(u)
         z = xp.maximum(a - self.lam, 0.0)
         if bool(xp.any(z > 0.0)):
-            z = z / xp.max(z)  # its squares neither overflow nor vanish
+            z = z / xp.max(z)  # The squares of the scaled numbers neither overflow nor vanish.
             z = z / length(z)
         else:
             flat = xp.reshape(a, (-1,))

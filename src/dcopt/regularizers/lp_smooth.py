@@ -22,7 +22,7 @@ class LpSmooth(Profiled):
         super().__post_init__()
 
     def psi(self, a: Array) -> Array:
-        xp = namespace(a)  # expm1: the difference of powers cancels for small a
+        xp = namespace(a)  # expm1 avoids the cancellation of the difference of powers for small a.
         return self.lam * self.eps**self.p * xp.expm1(self.p * xp.log1p(a / self.eps))
 
     def dpsi(self, a: Array) -> Array:

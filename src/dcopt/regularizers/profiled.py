@@ -1,4 +1,4 @@
-"""A nonconvex regularizer is one concave profile ψ and its slope; everything else follows here, once."""
+"""Nonconvex regularizers from a concave profile ψ and its slope, which determine everything else."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Profiled(AboveZero, Kinked):
 
     @property
     def jumps(self) -> tuple[tuple[float, float, float], ...] | None:
-        """Every (a, ψ'(a-), ψ'(a+)) with ψ'(a-) > ψ'(a+); None: ψ' jumps, and the subclass does not say where."""
+        """Every (a, ψ'(a-), ψ'(a+)) with ψ'(a-) > ψ'(a+); None: the subclass does not declare its jumps."""
         return None if self.profile_L2 is None else ()
 
     @property
@@ -79,7 +79,7 @@ class Profiled(AboveZero, Kinked):
         return ROWS if self.groups == "rows" else Lists(self.groups)
 
     @cached_property
-    def kink(self) -> WeightedL1:  # made once: a step pays nothing for it
+    def kink(self) -> WeightedL1:  # It is made once, not at every step.
         c = self.slope0 if self.weights is None else self.slope0 * np.asarray(self.weights)
         return WeightedL1(c, self.units)
 
@@ -128,7 +128,7 @@ class Profiled(AboveZero, Kinked):
         xp, slope = namespace(x), self.dpsi(a)
         for at, left, right in self.jumps or ():
             tied = a == at
-            if int(xp.count_nonzero(tied)) > 0:  # on short arrays three times as fast as `any`
+            if int(xp.count_nonzero(tied)) > 0:  # On short arrays this is three times as fast as `any`.
                 u = down()
                 one, two = (xp.where(tied, s, slope) for s in (left, right))
                 near, far = (self.units.norms(u - self.units.along(self._weigh(s, x), x, a)) for s in (one, two))

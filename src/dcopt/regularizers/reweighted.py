@@ -16,7 +16,7 @@ from .weighted import WeightedL1
 @dataclass(frozen=True)
 class Reweighted(Wrapping):
     """r(y) ≤ Σ weights_j ψ'(|x_j|) |y_j| + const, equal at y = x: tighter than the DCA step, the same step
-    until a coordinate would change sign. Everything but `linearize` is the wrapped profile's."""
+    until a coordinate would change sign. All other methods are those of the wrapped profile."""
 
     of: Profiled
 

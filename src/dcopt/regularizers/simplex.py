@@ -31,7 +31,7 @@ class Simplex(Constraint):
         """max(v − step μ, 0) with the μ for which the sum is right."""
         xp = namespace(v)
         if math.isnan(total(v)):
-            return v * math.nan  # one NaN reaches every entry through μ
+            return v * math.nan  # One NaN makes every entry NaN, through μ.
         steps = stepsize(step, v) + 0.0 * v
         mu = _root(v / steps, lambda m: total(xp.maximum(v - steps * m, 0.0)) - self.total)
         x = xp.maximum(v - steps * mu, 0.0)

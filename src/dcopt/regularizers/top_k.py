@@ -1,4 +1,4 @@
-"""The trimmed lasso; r₁ and r₂ are stated, there is no profile."""
+"""The trimmed lasso; r₁ and r₂ are explicit, without a profile."""
 
 from __future__ import annotations
 

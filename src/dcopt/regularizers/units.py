@@ -1,4 +1,4 @@
-"""What is penalised as one: an entry, a row of x (d, c), or a group of features; its norm, shrinkage."""
+"""The blocks that are penalised together: entries, rows of x (d, c), or groups of features; norms and shrinkage."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Units(ABC):
         """|x_j|₂ per block."""
 
     def fit(self, c: Any, x: Array) -> Any:
-        """Numbers c per block, or one for all, shaped to meet norms(x)."""
+        """Numbers c per block, or one for all, in a shape that broadcasts to norms(x)."""
         if isinstance(c, float):
             return c
         c = like(c, x)
         return c[:, None] if x.ndim == 2 and c.ndim == 1 else c
 
     def spread(self, a: Any, x: Array) -> Any:
-        """One number per block, shaped to meet x."""
+        """One number per block, in a shape that broadcasts to x."""
         return a
 
     def along(self, size: Array, x: Array, a: Array) -> Array:

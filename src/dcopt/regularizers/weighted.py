@@ -1,4 +1,4 @@
-"""Σ c_j |x_j|₂: the convex half of every regularizer with a kink at zero, written once."""
+"""Σ c_j |x_j|₂: the convex half of every regularizer with a kink at zero."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WeightedL1(AboveZero, Convex):
 
 
 class Kinked(Regularizer):
-    """r₁(x) = Σ c_j |x_j|₂: a subclass says which (`kink`), and writes value, subgrad and L2."""
+    """r₁(x) = Σ c_j |x_j|₂: a subclass defines it (`kink`), and value, subgrad and L2."""
 
     @property
     @abstractmethod

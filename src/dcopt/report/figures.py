@@ -1,6 +1,6 @@
 """Figures as files: PNG, SVG and PDF, the same bytes for the same numbers.
 
-The only room that knows matplotlib, and only while it draws. What is missing stays missing: NaN, and what is zero or
+This module imports matplotlib, in the functions that draw. What is missing stays missing: NaN, and what is zero or
 less on a log scale, is a gap in the line, and a method without a single value says so in the legend.
 """
 
@@ -26,7 +26,7 @@ _STYLE: Any = {
     "legend.frameon": False,
     "legend.fontsize": 6.5,
     "svg.hashsalt": "dcopt",
-    "pdf.fonttype": 42,  # fonts that publishers accept
+    "pdf.fonttype": 42,  # Publishers accept these fonts.
 }
 
 
@@ -42,7 +42,7 @@ def paper_figure(panels: Sequence[Panel], stem: Path, x: str, y: str, *, every: 
     from matplotlib.figure import Figure
 
     if not panels:
-        raise BadInput("panels", "there is none to draw")
+        raise BadInput("panels", "is empty: expected at least one panel")
     lines = [_lines(panel, x, y, every) for panel in panels]
     width = 4.4 if len(panels) == 1 else 3.3 * len(panels)
     with rc_context(_STYLE):
@@ -55,7 +55,7 @@ def paper_figure(panels: Sequence[Panel], stem: Path, x: str, y: str, *, every: 
             _absent(axis, panel, mine, lines)
         for axis, panel in zip(axes[1:], panels[1:], strict=True):
             if _axis(panel.ys, y).label == _axis(panels[0].ys, y).label:
-                axis.set_ylabel("")  # said once, on the left
+                axis.set_ylabel("")  # The label is shown once, on the left.
         _legend(figure, panels, lines, 4 if len(panels) == 1 else 4 * len(panels) - 2)
         return _save(figure, stem, 220)
 
@@ -104,11 +104,11 @@ def _draw(axis: Any, panel: Panel, x: str, y: str, lines: Sequence[_Line]) -> No
     axis.set(xlabel=across.label, ylabel=up.label)
     axis.set_xscale("log" if across.log else "linear")
     axis.set_yscale("log" if up.log else "linear")
-    if across.log:  # within a decade or two matplotlib would write 2 × 10³ beside 3 × 10³, and they overlap
+    if across.log:  # Within a decade or two matplotlib would write overlapping labels such as 2 × 10³ and 3 × 10³.
         axis.xaxis.set_minor_formatter("")
     ink = inks_of(panel.methods)
     ends = [f([f(line.x[line.there]) for line in lines if line.there.any()]) for f in (np.min, np.max)]
-    for k, line in reversed(list(enumerate(lines))):  # the first one on top
+    for k, line in reversed(list(enumerate(lines))):  # The first line is drawn on top.
         if not line.there.any():
             continue
         colour, mark = INKS[ink[line.method]].colour, INKS[ink[line.method]].mark
@@ -137,7 +137,7 @@ def _spread(line: _Line, ends: Sequence[float], log: bool, shift: float) -> Any:
 
 
 def _absent(axis: Any, panel: Panel, mine: Sequence[_Line], lines: Sequence[Sequence[_Line]]) -> None:
-    """In a panel: the methods that only the other panels have values of, for the legend cannot say so."""
+    """Notes in a panel the methods that have values only in other panels, which the legend cannot show."""
     elsewhere = {line.method for others in lines for line in others if line.there.any()}
     names = {m.id: m.label for m in panel.methods}
     absent = [names[line.method] for line in mine if not line.there.any() and line.method in elsewhere]
@@ -168,13 +168,13 @@ def _save(figure: Any, stem: Path, dpi: int) -> list[Path]:
     for path in written:
         file = io.BytesIO()
         figure.savefig(file, format=path.suffix[1:], dpi=dpi, metadata=_undated(path))
-        figure.set_layout_engine("none")  # laid out once, for all three
+        figure.set_layout_engine("none")  # The layout is computed once for all three.
         atomic.write(path, [_lighter(file) if path.suffix == ".png" else file.getvalue()])
     return written
 
 
 def _lighter(file: io.BytesIO) -> bytes:
-    """The same picture with a palette: a few flat colours need no more, and a third of the bytes."""
+    """The same picture with a palette: a few flat colours need only a third of the bytes."""
     from PIL import Image
 
     with Image.open(file) as image:

@@ -13,14 +13,14 @@ from .fit_scores import Floats, against_the_others, calibration, confusion, roc
 from .fit_tables import Fitted, Rows, decide
 from .panels import Axis, Band, Curve, Method, Panel, Table
 
-_POINTS = 400  # of a ROC curve: more than a screen shows
-_DOTS = 2000  # residuals: more of them hide each other
+_POINTS = 400  # The largest number of points of a ROC curve, more than a screen shows.
+_DOTS = 2000  # The largest number of residuals, because more would hide each other.
 _MOST_CLASSES = 20  # of a confusion matrix
 _PLAIN, _GREY = "dca-page", "mm-sarah"  # inks
 
 
 def prediction_panels(fit: Fitted, rows: Rows) -> Iterator[Panel]:
-    """All that can be drawn of these rows."""
+    """All panels that these rows allow."""
     z, targets = fit.scores(rows.X), fit.targets(rows.y)
     if not fit.labels:
         yield _residuals(z[:, 0], targets, rows)

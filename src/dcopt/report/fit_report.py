@@ -12,7 +12,7 @@ from importlib.metadata import version
 from ..runs.trace import Record
 from .panels import Axis, Band, Curve, Method, Panel, Report, Table
 
-FEATURE_INKS = (  # neighbours in the legend are far apart in hue
+FEATURE_INKS = (  # Neighbours in the legend differ in hue.
     "mm-saga-sqrt", "dca-page", "mm-saga", "sdca", "dca-saga", "dca-svrg", "mm-svrg", "spare-1", "spare-3",
     "mm-sarah", "spare-4", "spare-2",
 )  # fmt: skip
@@ -53,7 +53,7 @@ class Along:
 
 @dataclass(frozen=True)
 class Story:
-    """What the page tells."""
+    """The contents of the page."""
 
     title: str
     summary: str
@@ -63,7 +63,7 @@ class Story:
     along: Along | None
     method: str
     measure: str
-    tol: float  # absolute, as the measure is
+    tol: float  # The tolerance is absolute, as the measure is.
     records: Sequence[Record]
     settings: dict[str, str]
     code: str

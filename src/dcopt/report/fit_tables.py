@@ -1,4 +1,4 @@
-"""What a fitted model says: its features with sign and effect, its scores beside the null model's, what it gets wrong.
+"""Tables of a fitted model: features with sign and effect, scores beside those of the null model, and errors.
 
 The null model has no features: its score is the intercept alone, at its best constant for the training rows.
 """
@@ -67,7 +67,7 @@ class Fitted(NamedTuple):
 
     def probabilities(self, X: Any) -> Floats | None:
         """(N, c); None where the loss is no score of a probability."""
-        if not hasattr(self.model, "predict_proba"):  # scikit-learn's way to say so
+        if not hasattr(self.model, "predict_proba"):  # scikit-learn signals it by AttributeError.
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the rows come without the names of their columns

@@ -1,4 +1,4 @@
-"""report.html: every claim beside what was measured, figures to play with, tables, protocol and versions.
+"""report.html: every claim beside what was measured, interactive figures, tables, protocol and versions.
 
 One file with everything in it: it opens without a network, from a disk or a mail. Text is put in by Python, so that
 it reads without JavaScript; the curves are drawn by the script in `page/`.
@@ -36,7 +36,7 @@ _SECTIONS = {
 
 
 def write(report: Report, path: Path) -> Path:
-    """Write the page, wholly or not at all."""
+    """Write the page, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic.write(path, [render(report).encode()])
     return path

@@ -55,7 +55,7 @@ SHAPES = {  # paths around the origin, about 8 units wide
 
 
 def inks(methods: Iterable[str]) -> dict[str, str]:
-    """For each method the key of its ink: its own; for a stranger a spare one, then what the others leave."""
+    """For each method the key of its ink: its own; for an unknown method a spare one, then an unused one."""
     names = list(dict.fromkeys(methods))
     spare = sorted(INKS, key=lambda k: not k.startswith("spare"))
     free = [k for k in spare if k not in names] or spare

@@ -1,4 +1,4 @@
-"""What a report shows: panels of curves with bands, tables, and claims beside what was measured.
+"""The contents of a report: panels of curves with bands, tables, and claims beside measurements.
 
 Experiments turn their traces into these; figures, the HTML report and the tables are made from these alone.
 """

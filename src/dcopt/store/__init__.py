@@ -1,4 +1,4 @@
-"""Files that must survive: atomic writes, tensors without code, models, checkpoints. The format: docs/files.md."""
+"""Atomic writes, files of tensors without code, models and checkpoints. docs/files.md describes the format."""
 
 from .models import Model, load_model, save_model
 from .tensors import Peek, peek

@@ -1,7 +1,7 @@
-"""A file is old or new, never torn: written aside, flushed, renamed, and the folder flushed.
+"""Atomic saves: a file is written under a temporary name, flushed and renamed, and its folder is flushed.
 
-While a temporary file is written its process holds a lock on it. A lock dies with its process, so that what a killed
-one left behind can be told from what another is writing now, and the next save removes it.
+A process holds a lock on the temporary file that it writes. The lock ends with the process, so that the next save can
+tell an abandoned temporary file, which it removes, from one that another process is writing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ else:
 
 
 class Calls(NamedTuple):
-    """The system calls of a save. Tests pass ones that fail."""
+    """The system calls of a save. Tests pass calls that fail."""
 
     open: Callable[..., int] = os.open
     write: Callable[[int, Any], int] = os.write
@@ -39,15 +39,13 @@ CALLS = Calls()
 
 
 def previous(path: str | os.PathLike[str]) -> Path:
-    """Where the generation before the last save is kept."""
+    """The path of the version before the last save."""
     target = Path(path)
     return target.with_name(target.name + ".prev")
 
 
-def write(
-    path: str | os.PathLike[str], chunks: Iterable[Any], *, keep: bool = False, calls: Calls = CALLS
-) -> None:
-    """Replace the file by the chunks, wholly or not at all; `keep` leaves the old one at `previous(path)`.
+def write(path: str | os.PathLike[str], chunks: Iterable[Any], *, keep: bool = False, calls: Calls = CALLS) -> None:
+    """Replace the file by the chunks, completely or not at all. `keep` leaves the old file at `previous(path)`.
 
     A folder, a symbolic link and a file without permission to write are refused (OSError), not replaced.
     """
@@ -60,10 +58,10 @@ def write(
             for chunk in chunks:
                 _all(handle, chunk, calls)
             if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(handle, mode)  # a private file stays private
+                os.fchmod(handle, mode)  # A private file stays private.
             calls.fsync(handle)
             if not _LOCKS:
-                os.close(handle)  # where there are no locks, an open file cannot be renamed
+                os.close(handle)  # On systems without locks, an open file cannot be renamed.
             if keep and mode is not None:
                 _set_aside(target, old, calls)
             calls.replace(new, target)
@@ -80,7 +78,7 @@ def write(
 
 
 def refuse(target: Path) -> int | None:
-    """The permissions of the file that would be replaced, None if there is none; OSError for what never is."""
+    """The permissions of the file that is replaced, None if there is none; OSError if it must not be replaced."""
     if not target.name:
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(target))
     try:
@@ -89,11 +87,12 @@ def refuse(target: Path) -> int | None:
         return None
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(target))
-    if stat.S_ISLNK(mode):  # to write through it would change another folder, to replace it would surprise
+    # Writing through a link would change another folder; replacing the link would be unexpected.
+    if stat.S_ISLNK(mode):
         raise OSError(errno.ELOOP, "is a symbolic link: name the file itself", str(target))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "is not a regular file", str(target))
-    if not mode & 0o222:  # a rename would not ask
+    if not mode & 0o222:  # A rename would ignore the permission of the file.
         raise PermissionError(errno.EACCES, "is read-only", str(target))
     return stat.S_IMODE(mode)
 
@@ -108,37 +107,38 @@ def _fresh(target: Path, calls: Calls) -> tuple[int, Path]:
         fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, new
-        os.close(handle)  # another process took it for abandoned before we had the lock
+        os.close(handle)  # Another process removed the file before this one held its lock.
 
 
 def _all(handle: int, chunk: Any, calls: Calls) -> None:
     view = memoryview(chunk)
     while len(view):
-        done = calls.write(handle, view)  # may be a part
+        done = calls.write(handle, view)  # A write may write only a part.
         if done <= 0:
             raise OSError(errno.EIO, "nothing was written")
         view = view[done:]
 
 
 def _set_aside(target: Path, old: Path, calls: Calls) -> None:
-    """A second name for the present generation, in steps that leave the first one in place."""
+    """Give the present version a second name, so that its first name stays valid."""
     try:
         with suppress(FileNotFoundError):
-            if os.path.samefile(target, previous(target)):  # a save that failed got as far as this: a rename would
+            if os.path.samefile(target, previous(target)):  # A save that failed got as far as this. A rename would
                 return  # do nothing, and leave both names
         calls.link(target, old)
         calls.replace(old, previous(target))
-    except FileNotFoundError:  # gone meanwhile: there is nothing to keep
+    except FileNotFoundError:  # The file has been removed meanwhile, so there is nothing to keep.
         return
     except OSError as why:
         if why.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
             raise
-        calls.replace(target, previous(target))  # no links here: for a moment only the previous one has a name
+        # Without hard links, only the previous version has a name for a moment.
+        calls.replace(target, previous(target))
 
 
 def _flush_folder(folder: Path, calls: Calls) -> None:
     if not _LOCKS:
-        return  # a folder cannot be opened there
+        return  # This system cannot open a folder.
     handle = calls.open(folder, os.O_RDONLY)
     try:
         calls.fsync(handle)
@@ -147,7 +147,7 @@ def _flush_folder(folder: Path, calls: Calls) -> None:
 
 
 def _sweep(target: Path, calls: Calls) -> None:
-    """Remove what saves of this file left when they were killed."""
+    """Remove the temporary files of saves that were killed."""
     if not _LOCKS:
         return
     start = f".{target.name}."
@@ -161,7 +161,7 @@ def _remove_abandoned(left: Path, calls: Calls) -> None:
     with suppress(OSError):
         handle = os.open(left, os.O_RDONLY)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its writer lives
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # This raises while the writer of the file lives.
             with suppress(OSError):
                 calls.unlink(left.with_name(left.name + ".old"))
             calls.unlink(left)

@@ -1,4 +1,4 @@
-"""The careful reader: every length is compared with the file before it is used, and the digest before it is parsed."""
+"""Reading with checks: lengths are compared with the file before use, and the digest is checked before parsing."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MOST_ARRAYS, MOST_DIMENSIONS = 1000, 4
 START = b'{"__metadata__":{"digest":"'
 TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "F32": np.dtype("<f4"), "I32": np.dtype("<i4"),
-    "BOOL": np.dtype("?"), "U8": np.dtype("u1"),  # U8: a list of strings as JSON
+    "BOOL": np.dtype("?"), "U8": np.dtype("u1"),  # U8 is a list of strings as JSON.
 }  # fmt: skip
 _META = {"digest", "format", "kind", "dcopt", "header"}
 _BLOCK = 1 << 20
 
 
 class Entry(NamedTuple):
-    """Where an array lies, in bytes from the end of the header."""
+    """The place of an array, in bytes from the end of the header."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -38,18 +38,18 @@ class Entry(NamedTuple):
 
 
 class opened:
-    """A regular file, its size and the length of its header; whatever is wrong with it is BadModel."""
+    """The open file, its size and the length of its header; BadModel if it is not a regular file of this format."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
         try:
-            mode = os.stat(path).st_mode  # before it is opened: a FIFO would wait for a writer
+            mode = os.stat(path).st_mode  # Check before opening, because opening a FIFO waits for a writer.
             if not stat.S_ISREG(mode):
                 raise BadModel(path, "is a folder, not a file" if stat.S_ISDIR(mode) else "is not a regular file")
             self.file: BufferedReader = open(path, "rb")
         except FileNotFoundError:
-            raise BadModel(path, "is not a file: nothing has this name") from None
-        except (OSError, ValueError) as why:  # BadModel is a ValueError, and so is a NUL in the name
+            raise BadModel(path, "does not exist") from None
+        except (OSError, ValueError) as why:  # BadModel is a ValueError, and a NUL in the name raises ValueError, too.
             raise why if isinstance(why, BadModel) else BadModel(path, f"cannot be opened ({why})") from None
 
     def __enter__(self) -> opened:
@@ -60,30 +60,30 @@ class opened:
         self.file.close()
 
     def take(self, count: int) -> bytes:
-        """Exactly so many bytes; at most a block or a header is ever asked for."""
+        """Read exactly this many bytes, at most a block or a header."""
         got = self.file.read(count)
         if len(got) != count:
             raise BadModel(self.path, "ends too early")
         return got
 
     def fill(self, a: NDArray[Any], begin: int) -> None:
-        """The bytes of an array, whose size `checked` has compared with the file's."""
+        """Read the bytes of an array. `checked` has compared its size with that of the file."""
         self.file.seek(8 + self.length + begin)
         if a.size and self.file.readinto(a.reshape(-1).view(np.uint8).data) != a.nbytes:
             raise BadModel(self.path, "ends too early")
 
     def head(self) -> bytes:
-        """The header, once the digest of the whole file is right."""
+        """The header, after the digest of the whole file was verified."""
         least = len(START) + 64
         if self.size < 8 + least:
             raise BadModel(self.path, f"{self.size} bytes are too few for a file of dcopt")
         first = self.take(8)
         self.length = int.from_bytes(first, "little")
         if not least <= self.length <= min(MOST_HEADER, self.size - 8):
-            raise BadModel(self.path, f"a header of {self.length} bytes: this is no file of dcopt, or not all of it")
+            raise BadModel(self.path, f"has a header of {self.length} bytes: not a file of dcopt, or truncated")
         head = self.take(self.length)
         if not head.startswith(START):
-            raise BadModel(self.path, "is no file of dcopt")
+            raise BadModel(self.path, "is not a file of dcopt")
         said, rest = head[len(START) : least], head[least:]
         digest = hashlib.sha256(first + START + b"0" * 64 + rest)
         left = self.size - 8 - self.length
@@ -97,7 +97,7 @@ class opened:
 
 
 def checked(file: opened) -> tuple[dict[str, str], dict[str, Entry]]:
-    """The metadata and the places of the arrays, which fill the file without gaps."""
+    """The metadata and the places of the arrays, which must fill the file without gaps."""
     path, head = file.path, file.head()
     try:
         found = plain.strict(head.decode("utf-8"))
@@ -116,7 +116,7 @@ def checked(file: opened) -> tuple[dict[str, str], dict[str, Entry]]:
             raise BadModel(path, f"{name[:40]} begins at byte {entry.begin}, not at {at}: a gap or an overlap")
         at = entry.end
     if at != file.size - 8 - file.length:
-        raise BadModel(path, f"{at} bytes of arrays are declared, {file.size - 8 - file.length} are there")
+        raise BadModel(path, f"declares {at} bytes of arrays and holds {file.size - 8 - file.length}")
     return meta, entries
 
 
@@ -135,10 +135,10 @@ def _entry(dtype: str, shape: list[int], data_offsets: list[int]) -> Entry:
     if dtype not in TYPES:
         raise ValueError(f"{str(dtype)[:20]} is not a type of dcopt's files")
     if not (isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS and len(data_offsets) == 2):
-        raise ValueError("not a shape, or no two offsets")
+        raise ValueError("the shape or the offsets are invalid")
     if not all(type(n) is int and 0 <= n < 2**62 for n in (*shape, *data_offsets)):
         raise ValueError("a size that is not a count")
     begin, end = data_offsets
-    if end - begin != math.prod(shape) * TYPES[dtype].itemsize:  # Python's integers do not overflow
-        raise ValueError("an array whose bytes are not those of its shape")
+    if end - begin != math.prod(shape) * TYPES[dtype].itemsize:  # Python's integers do not overflow.
+        raise ValueError("the size of an array does not match its shape")
     return Entry(dtype, tuple(shape), begin, end)

@@ -19,15 +19,15 @@ from . import tensors
 from .atomic import CALLS, Calls
 from .components import describe
 
-FORMAT = 2  # of the header; dcopt 0.1 wrote files without one
+FORMAT = 2  # The version of the header. dcopt 0.1 wrote files without it.
 INTEGERS = ("t", "gradients", "paper", "nnz")  # columns of a trace
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What stays the same over a run."""
+    """The parts of a checkpoint that do not change during a run."""
 
-    method: Any  # a registered Method, or a registered kind of estimator
+    method: Any  # A registered Method, or a registered kind of estimator.
     decomposition: str  # in which it solves the problem: "own" or "gram"
     estimator: str  # what the method made of it for this problem
     subsolver: Any  # a registered one; None: the method's choice
@@ -38,7 +38,7 @@ class Origin:
 
 
 def save(path: str | os.PathLike[str], origin: Origin, run: Driver, calls: Calls = CALLS) -> None:
-    """Write the run as it is between two steps. The generation before stays at `previous(path)`."""
+    """Write the run between two steps. The version before stays at `previous(path)`."""
     header, arrays = packed(origin, run.state, run.written(), run.trace.records)
     tensors.save(path, "checkpoint", header, arrays, allow_nonfinite=True, keep=True, calls=calls)
 
@@ -113,7 +113,7 @@ def packed(
 
 
 def _memory(name: str, memory: Any, put: Any) -> Any:
-    """Nested lists in the order of the fields; arrays by name. The estimator knows which tuples they were."""
+    """The memory as nested lists in the order of its fields, with arrays by name. The estimator restores its tuples."""
     if isinstance(memory, tuple):
         labels = getattr(memory, "_fields", range(len(memory)))
         return [_memory(f"{name}.{label}", part, put) for label, part in zip(labels, memory, strict=True)]

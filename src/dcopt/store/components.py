@@ -1,4 +1,4 @@
-"""Components as registry names and settings. A file says a name; only our registries say what it stands for."""
+"""Components as registry names and settings. A file holds the name; only the registries map it to code."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ REGISTRIES: dict[str, Mapping[str, Any]] = {
 def describe(kind: str, component: Any, arrays: dict[str, Array], at: str = "") -> dict[str, Any]:
     """{"kind", "name", "settings"}: plain values; lists of numbers (weights, groups, bounds) go into `arrays`.
 
-    `at` is put before the names of the arrays. A component that is not registered cannot be described: BadSettings.
+    `at` is the prefix of the names of the arrays. A component that is not registered cannot be described: BadSettings.
     """
     registry = REGISTRIES[pick("kind", kind, REGISTRIES)]
-    if kind == "method":  # recipes hold functions: only the registered object itself has a name
+    if kind == "method":  # Methods hold functions, so that only the registered object itself can be named.
         name = next((name for name, known in registry.items() if known is component), None)
         settings: dict[str, Any] = {}
     else:
@@ -49,9 +49,9 @@ def describe(kind: str, component: Any, arrays: dict[str, Array], at: str = "") 
 
 
 def rebuild(said: Any, kind: str, arrays: Mapping[str, Array]) -> Any:
-    """The component, from our registry and under its own checks; ValueError if `said` is not one of this kind."""
+    """The component from the registry, checked by its constructor; ValueError if `said` does not describe one."""
     if not isinstance(said, dict) or said.keys() != {"kind", "name", "settings"} or said["kind"] != kind:
-        raise ValueError(f"no {kind} is described")
+        raise ValueError(f"expected a description of a {kind}")
     name, settings = said["name"], said["settings"]
     known = REGISTRIES[kind].get(name) if isinstance(name, str) else None
     if known is None:
@@ -80,14 +80,14 @@ def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
     if isinstance(value, (tuple, list, np.ndarray)):
         try:
             a = np.asarray(value)
-        except ValueError:  # groups of different lengths: one after the other, and how long each is
+        except ValueError:  # Groups of different lengths are stored one after the other, with their lengths.
             arrays[name] = np.array([v for part in value for v in part])
             arrays[name + ".sizes"] = np.array([len(part) for part in value])
             return {"parts": name}
         if a.dtype.kind in "iuf":
             arrays[name] = a
             return {"array": name}
-    raise BadSettings(name, value, "a number, a string, or a list of numbers: nothing else goes into a file")
+    raise BadSettings(name, value, "a number, a string or a list of numbers, which a file can hold")
 
 
 def _unpack(value: Any, arrays: Mapping[str, Array]) -> Any:
@@ -99,6 +99,6 @@ def _unpack(value: Any, arrays: Mapping[str, Array]) -> Any:
         flat, sizes = arrays[value["parts"]], arrays[value["parts"] + ".sizes"]
         whole = flat.ndim == sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes >= 0).all()
         if not (whole and sizes.sum() == flat.size):
-            raise ValueError("parts that do not fit together")
+            raise ValueError("the groups and their lengths are inconsistent")
         return [part.tolist() for part in np.split(flat, np.cumsum(sizes)[:-1])]
-    raise ValueError("a setting that is no value")
+    raise ValueError("a setting is not a plain value")

@@ -1,4 +1,4 @@
-"""What a problem is, in a few lines: readable where it is short, a SHA-256 of the bytes where it is data."""
+"""A description of a problem in a few lines: text where it is short, and a SHA-256 digest for data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..convex import Diagonal, LocalCurvature, Majorizer, Quadratic
 from ..problem import Problem
 from ..xp import Array
 
-SAME = 1e-9  # the relative difference of numbers that threads or machines may have rounded differently
-# the repr of a float; no integer, and no digest
+SAME = 1e-9  # The relative difference up to which two numbers count as the same but for rounding.
+# This matches the repr of a float, no integer, and no digest.
 _NUMBER = re.compile(r"(?<![\w.:])(-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+)(?![\w.])")
-_BLOCK = 1 << 20  # entries hashed at once
+_BLOCK = 1 << 20  # The number of entries that are hashed at once.
 _DEEP = 30
 _SHORT = 120
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -65,12 +65,12 @@ def _convex(P: Problem) -> str:
 
 
 def mismatch(then: Mapping[str, str], P: Problem) -> tuple[str, ...]:
-    """What P differs in from the problem of a file."""
+    """The parts in which P differs from the problem of a file."""
     return differences(then, fingerprint(P))
 
 
 def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """What differs, in words."""
+    """The differences, in words."""
     said = []
     for name in dict.fromkeys((*then, *now)):
         old, new = then.get(name, "absent"), now.get(name, "absent")
@@ -81,8 +81,8 @@ def differences(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, .
 
 
 def _alike(old: str, new: str) -> bool:
-    """The same words, and numbers that differ by rounding only: some settings were computed from the data."""
-    one, two = _NUMBER.split(old), _NUMBER.split(new)  # every second part is a number
+    """Whether two lines have the same words and numbers that differ by rounding only, as settings made from data do."""
+    one, two = _NUMBER.split(old), _NUMBER.split(new)  # Every second part is a number.
     if one[::2] != two[::2]:
         return False
     return all(math.isclose(float(a), float(b), rel_tol=SAME) for a, b in zip(one[1::2], two[1::2], strict=True))
@@ -107,7 +107,7 @@ def _all_plain(value: Any) -> bool:
 
 
 def _counting(value: Any) -> list[Field[Any]]:
-    """The fields that count for equality: the others follow from these, or from another part of the problem."""
+    """The fields that are compared. The others follow from these or from another part of the problem."""
     return [f for f in fields(value) if f.compare]
 
 
@@ -135,7 +135,7 @@ def _feed(h: Any, value: Any, depth: int) -> None:
             _feed(h, (f.name, getattr(value, f.name)), depth + 1)
     elif callable(value) and hasattr(value, "__qualname__"):
         h.update(value.__qualname__.encode() + b"\0")
-    else:  # an object of the caller's: its public settings, but no logs or caches
+    else:  # Of the caller's own object, hash the public settings, and no logs or caches.
         for name, own in sorted(getattr(value, "__dict__", {}).items()):
             hidden = name.startswith("_") or isinstance(getattr(type(value), name, None), cached_property)
             if not hidden and not isinstance(own, (list, dict, set)):

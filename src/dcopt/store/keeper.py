@@ -1,4 +1,4 @@
-"""Saves a run from time to time. Its trouble is never the run's."""
+"""Saves a run from time to time. An error while saving does not end the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Keeper:
         self._last = perf_counter()
 
     def begin(self, run: Driver) -> None:
-        """The first save: a place that cannot be written is found before the work, not after it."""
+        """The first save, before the first step, so that an unwritable place is found at once."""
         self._save(run)
         if self.trouble is not None:
             raise BadSettings("checkpoint", str(self.path), f"a file that can be written: {self.trouble}")
@@ -34,7 +34,7 @@ class Keeper:
             self._save(run)
 
     def end(self, run: Driver) -> None:
-        """The last save. A step that failed has spoilt the memory of the state before it: then the last file stays."""
+        """The last save. A failed step may have changed the memory of the state before it; then the last file stays."""
         if run.whole:
             self._save(run)
 

@@ -1,4 +1,4 @@
-"""Fitted models: numbers, strings and settings. What they mean is said by who saves them."""
+"""Files of fitted models: numbers, strings and settings, whose meaning is defined by the code that saves them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,9 @@ class Model(NamedTuple):
 
 
 def save_model(
-    path: str | os.PathLike[str],
-    header: Mapping[str, Any],
-    arrays: Mapping[str, Any],
-    *,
-    allow_nonfinite: bool = False,
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any], *, allow_nonfinite: bool = False
 ) -> None:
-    """Write a model, wholly or not at all; one that is there is replaced.
+    """Write a model, completely or not at all. An existing file is replaced.
 
     Parameters
     ----------

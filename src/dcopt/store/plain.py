@@ -1,4 +1,4 @@
-"""JSON that says one thing only: no duplicate keys, no NaN literals, no bottomless nesting; infinities by name."""
+"""Strict JSON: no duplicate keys, no NaN literals, limited nesting, and infinities by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import BadSettings
 
-_FLOAT = "$float"  # {"$float": "inf"}: JSON has no infinity and no NaN
+_FLOAT = "$float"  # JSON has no infinity and no NaN: {"$float": "inf"} stands for infinity.
 _ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _KINDS = "numbers, strings, True, False, None, and lists and dicts of them"
 
@@ -21,7 +21,7 @@ def dumps(value: Any) -> str:
 
 
 def loads(text: str) -> Any:
-    """The value; ValueError (or RecursionError) for whatever `dumps` would not write."""
+    """The value; ValueError (or RecursionError) for text that `dumps` would not write."""
     return _up(strict(text))
 
 

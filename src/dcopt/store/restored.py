@@ -1,4 +1,4 @@
-"""A checkpoint that was read: believed only where it fits the problem, the estimator and the types of a run."""
+"""A checkpoint that was read. Its parts are used only if they fit the problem, the estimator and the types of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _two(said: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was read. Nothing in it has met a problem yet."""
+    """A checkpoint that was read and has not been compared with a problem yet."""
 
     path: str
     origin: Origin
@@ -44,15 +44,15 @@ class Checkpoint:
 
     @property
     def has_memory(self) -> bool:
-        """Whether the method remembered anything."""
+        """Whether the method has a memory."""
         return self.header["state"]["memory"] is not None
 
     def x(self, shape: tuple[int, ...]) -> Array:
-        """x_t, if it has the shape of the problem's x: compiled code will trust it."""
+        """x_t, if it has the shape of the problem's x. Compiled code relies on the shape."""
         return self._point(self.header["state"]["x"], shape)
 
     def state(self, shape: tuple[int, ...], fresh: Any) -> State:
-        """The State, its memory laid out as the fresh one that the estimator has just made."""
+        """The State, with its memory in the tuples of a new memory that the estimator has made."""
         said = self.header["state"]
         t, asked = int(said["t"]), float(said["asked"])
         residual = None if said["residual"] is None else float(said["residual"])
@@ -63,7 +63,7 @@ class Checkpoint:
         return State(t, self.x(shape), prev, memory, Cost(*map(int, said["spent"])), residual, asked)
 
     def ledger(self, shape: tuple[int, ...]) -> Ledger:
-        """What the run had written down beside its state."""
+        """The ledger of the run."""
         said = self.header["ledger"]
 
         def look(seen: Any) -> Examined | None:
@@ -102,20 +102,20 @@ class Checkpoint:
         return tuple(Record(*line) for line in zip(*columns, strict=True))
 
     def _column(self, name: str) -> list[Any]:
-        """A column of the trace: one number a line, of the type that is written again."""
+        """A column of the trace: one number for each line, in the type in which it is written."""
         a = self.arrays[f"trace.{name}"]
         if a.ndim != 1 or a.dtype.kind != ("i" if name in INTEGERS else "f"):
-            raise BadModel(self.path, f"trace.{name} has shape {a.shape} and type {a.dtype}: it is no column")
+            raise BadModel(self.path, f"trace.{name} has shape {a.shape} and type {a.dtype}: expected a column")
         return list(a.tolist())
 
     def _point(self, name: Any, shape: tuple[int, ...]) -> Array:
         a = self.arrays[name]
         if a.shape != tuple(shape) or a.dtype.kind != "f":
-            raise BadModel(self.path, f"{name} has shape {a.shape} and type {a.dtype}: it is not an x of this problem")
+            raise BadModel(self.path, f"{name} has shape {a.shape} and type {a.dtype}: the x of P differs")
         return a
 
     def _fit(self, said: Any, template: Any) -> Any:
-        """What was stored, in the tuples and shapes of a fresh memory."""
+        """The stored memory, in the tuples and shapes of a new one."""
         if isinstance(template, tuple):
             parts = [self._fit(*pair) for pair in zip(said, template, strict=True)]
             return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
@@ -124,7 +124,7 @@ class Checkpoint:
                 raise BadModel(self.path, "its memory is not that of the estimator")
             return None if template is None else type(template)(said)
         a = self.arrays[said["array"]]
-        grows = len(template) == 1 and a.ndim == template.ndim  # the points that a table still refers to
+        grows = len(template) == 1 and a.ndim == template.ndim  # These are the points that a table still refers to.
         shape = a.shape[:1] + template.shape[1:] if grows else template.shape
         if a.dtype.kind != template.dtype.kind or a.shape != shape or not len(a):
             raise BadModel(self.path, f"{said['array']} is not a memory of the estimator")
@@ -132,7 +132,7 @@ class Checkpoint:
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Checkpoint, tuple[str, ...]]:
-    """The checkpoint, or the generation before it where the newest is damaged, with a note that says so."""
+    """The checkpoint, or the version before it where the newest is damaged, with a note about that."""
     try:
         return _read(path), ()
     except BadModel as why:
@@ -168,10 +168,10 @@ def _unpacked(path: str, header: dict[str, Any], arrays: dict[str, Array]) -> Ch
 
 
 def guarded(path: str | os.PathLike[str], work: Callable[[], T]) -> T:
-    """A file with the right digest may still say nonsense: BadModel, whatever it is."""
+    """Raise BadModel for any error, because a file with a valid digest may still hold invalid values."""
     try:
         return work()
     except BadModel:
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as why:
-        raise BadModel(path, f"is no checkpoint of this version ({type(why).__name__}: {str(why)[:80]})") from None
+        raise BadModel(path, f"is not a checkpoint of this version ({type(why).__name__}: {str(why)[:80]})") from None

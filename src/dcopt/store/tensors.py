@@ -1,4 +1,4 @@
-"""Arrays and a header in one file: valid safetensors, a digest over all of it, and nothing that could run.
+"""Arrays and a header in one file: valid safetensors, with a digest of the whole file and without code.
 
     8 bytes, little-endian: length of the header | header (JSON) | the arrays
 
@@ -25,17 +25,17 @@ from .checked import FORMAT, KINDS, MOST_HEADER, START, TYPES, Entry, checked, o
 
 
 class Peek(NamedTuple):
-    """What a file says about itself: `arrays` are the types and shapes."""
+    """The description of a file in its header: `arrays` are the types and shapes."""
 
     kind: str
     format: int
-    version: str  # of dcopt
+    version: str  # The version of dcopt.
     header: dict[str, Any]
     arrays: dict[str, tuple[str, tuple[int, ...]]]
 
 
 def peek(path: str | os.PathLike[str]) -> Peek:
-    """The header of a model or checkpoint without its arrays; BadModel if the file is not whole."""
+    """The header of a model or checkpoint without its arrays; BadModel if the file is damaged."""
     with opened(path) as file:
         meta, entries = checked(file)
     shapes = {name: (e.dtype, e.shape) for name, e in entries.items()}
@@ -45,7 +45,7 @@ def peek(path: str | os.PathLike[str]) -> Peek:
 def read(
     path: str | os.PathLike[str], kind: str, *, allow_nonfinite: bool = False
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays, each a copy of its own."""
+    """The header and the arrays, each as a new array."""
     with opened(path) as file:
         meta, entries = checked(file)
         if meta["kind"] != kind:
@@ -72,10 +72,11 @@ def save(
     keep: bool = False,
     calls: Calls = CALLS,
 ) -> None:
-    """Write the file, wholly or not at all."""
+    """Write the file, completely or not at all."""
     pick("kind", kind, KINDS)
     ready = {name: _ready(name, a, allow_nonfinite) for name, a in arrays.items()}
-    order = sorted(ready, key=lambda name: (-ready[name].itemsize, name))  # larger items first: all stay aligned
+    # Larger items come first, so that all stay aligned.
+    order = sorted(ready, key=lambda name: (-ready[name].itemsize, name))
     head = _head(kind, header, {name: ready[name] for name in order})
     start = len(head).to_bytes(8, "little")
     digest = hashlib.sha256(start + head)
@@ -94,7 +95,7 @@ def _head(kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     head = START + b"0" * 64 + b'",' + rest[len(b'{"__metadata__":{') :]
     head += b" " * (-len(head) % 8)
     if len(head) > MOST_HEADER:
-        raise BadSettings("header", f"{len(head)} bytes", f"at most {MOST_HEADER}: long lists belong into arrays")
+        raise BadSettings("header", f"{len(head)} bytes", f"at most {MOST_HEADER}: store long lists as arrays")
     return head
 
 
@@ -111,14 +112,14 @@ def _ready(name: Any, values: Any, allow_nonfinite: bool) -> NDArray[Any]:
     if not isinstance(name, str) or not name or name == "__metadata__":
         raise BadSettings("name of an array", name, "a string")
     texts = isinstance(values, (list, tuple)) and any(isinstance(v, str) for v in values)
-    a = np.asarray(values, object if texts else None)  # an array of strings would lose a NUL at their end
+    a = np.asarray(values, object if texts else None)  # An array of strings would lose a NUL at the end of a string.
     if a.dtype.kind in "UTO" and a.ndim == 1 and all(isinstance(v, str) and not v.endswith("\0") for v in a.tolist()):
         return np.frombuffer(json.dumps(a.tolist(), separators=(",", ":")).encode(), np.uint8)
     if a.dtype.kind in "iu" and a.dtype.itemsize != 4 or a.dtype == np.uint32:
         if a.dtype == np.uint64 and a.size and a.max() >= 2**63:
             raise BadInput(name, "holds an integer of 2**63 or more")
         a = a.astype(np.int64, copy=False)
-    a = np.asarray(a, a.dtype.newbyteorder("<"), order="C")  # ascontiguousarray would make a number a vector
+    a = np.asarray(a, a.dtype.newbyteorder("<"), order="C")  # ascontiguousarray would convert a number to a vector.
     if a.dtype not in TYPES.values() or a.ndim > 4:
         raise BadInput(name, f"{a.ndim} dimensions of {a.dtype}: float32, float64, integers, booleans or strings")
     if a.dtype.kind == "f" and not allow_nonfinite and not np.isfinite(a).all():
@@ -134,9 +135,9 @@ def _header(path: str | os.PathLike[str], meta: dict[str, str]) -> dict[str, Any
     try:
         header = plain.loads(meta["header"])
     except (ValueError, RecursionError, TypeError) as why:
-        raise BadModel(path, f"its header is not what dcopt writes ({str(why)[:80]})") from None
+        raise BadModel(path, f"has a header that dcopt did not write ({str(why)[:80]})") from None
     if not isinstance(header, dict):
-        raise BadModel(path, "its header is not what dcopt writes (no dict)")
+        raise BadModel(path, "has a header that dcopt did not write (not a dict)")
     return header
 
 

@@ -1,4 +1,4 @@
-"""Sub-solvers, and which one a problem gets."""
+"""Sub-solvers, and the choice of one for a problem."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .prox import Prox, prox
 from .radial import Radial, radial
 from .svrg import InnerSVRG, svrg
 
-SUBPROBLEMS: dict[str, Solver] = {  # name -> a sub-solver: the laws run on what it takes
+SUBPROBLEMS: dict[str, Solver] = {  # The laws run on the programs that each sub-solver takes.
     "prox": prox,
     "radial": radial,
     "direct": direct,
@@ -38,7 +38,7 @@ def choose(G: Convex, r: Regularizer) -> Solver:
 
 
 def subsolver(spec: str | Subsolver) -> Subsolver:
-    """A registered name, or a callable (G, r, y, warm, tol) -> Inner as it is."""
+    """The sub-solver of a registered name, or a callable (G, r, y, warm, tol) -> Inner unchanged."""
     if isinstance(spec, str):
         return SUBPROBLEMS[pick("subsolver", spec, SUBPROBLEMS, "a callable")]
     require(callable(spec), "subsolver", spec, "a registered name or a callable (G, r, y, warm, tol) -> Inner")

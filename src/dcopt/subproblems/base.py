@@ -1,4 +1,4 @@
-"""What a sub-solver is: it solves argmin G + r1 − ⟨y, ·⟩ and says how well."""
+"""The protocol of sub-solvers: they solve argmin G + r1 − ⟨y, ·⟩ and certify the residual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Inner(NamedTuple):
     x: Array
     residual: float
     steps: int
-    cost: Cost = FREE  # component gradients, where G is itself a sum
+    cost: Cost = FREE  # Component gradients, where G is itself a sum.
 
 
 class Subsolver(Protocol):
@@ -33,32 +33,32 @@ class Subsolver(Protocol):
 
 
 def for_step(subsolver: Subsolver, draw: Draw) -> Subsolver:
-    """A stochastic sub-solver is told the step, so that its draws and its effort are a function of (seed, t)."""
+    """The sub-solver for step t. The draws and the effort of a stochastic one are a function of (seed, t)."""
     at = getattr(subsolver, "at", None)
     return subsolver if at is None else at(draw)
 
 
 class Solver(ABC):
-    """A sub-solver of ours: frozen settings, and the (G, r1) that it takes."""
+    """The base of the sub-solvers here: frozen settings, and a test of the (G, r1) that they take."""
 
     name: str = "the sub-solver"
 
     @abstractmethod
     def takes(self, G: Convex, r: Regularizer) -> bool:
-        """Whether it can solve the program for this G and r1."""
+        """Whether the sub-solver can solve the program for this G and r1."""
 
     @abstractmethod
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner: ...
 
     def demand(self, G: Convex, r: Regularizer) -> None:
-        """Refuse what it does not take."""
+        """Raise an error if the sub-solver does not take this G and r1."""
         if not self.takes(G, r):
             reason = f"G = {type(G).__name__} and r = {type(r).__name__} are not what it takes"
             raise CannotSolve(f"the sub-solver {self.name}", reason, "fista")
 
 
 class Best:
-    """The best point so far, and whether going on is worth it."""
+    """The best point so far, and a test of whether the residual still falls."""
 
     def __init__(self, x: Array, residual: float) -> None:
         self.x, self.residual = x, residual
@@ -69,10 +69,10 @@ class Best:
             self.x, self.residual = x, residual
 
     def stalled(self, steps: int) -> bool:
-        """From one power of 2 to the next a residual that falls at all, like 1/√k or faster, loses a tenth.
+        """Between two powers of 2 a residual that falls like 1/√k or faster loses a tenth.
 
-        It does not at the level of rounding, nor where there is no minimizer; nor for a while on the way from far off,
-        so that it is asked for twice.
+        At the level of rounding, or without a minimizer, it does not; nor for a while far from the solution,
+        so that the test must fail twice.
         """
         if steps < self._look:
             return False
@@ -91,7 +91,7 @@ def finite(*arrays: Array) -> bool:
 
 
 def nowhere(warm: Array, cost: Cost = FREE) -> Inner:
-    """The answer to a program that holds NaN or infinity: no number."""
+    """The answer to a program that holds NaN or infinity: NaN."""
     xp = namespace(warm)
     return Inner(xp.full_like(warm, math.nan), math.nan, 0, cost)
 

@@ -17,7 +17,7 @@ class Boosted:
     """x⁺ = z + α d,   z the DCA step from x, d = z − x:   F(z + α d) ≤ F(z) − σ α² ‖d‖², else α = 0.
 
     α is tried from `alpha` down by `shrink`. With a nonsmooth r1, d may be no descent direction at z: then every trial
-    fails and the DCA step stays. Every look at F counts as a pass over the components.
+    fails and the DCA step stays. Every evaluation of F counts as a pass over the components.
     """
 
     P: Problem
@@ -32,7 +32,7 @@ class Boosted:
         z, looks = step.x, 1
         d, alpha = z - warm, self.alpha
         length2 = norm(d) ** 2
-        bound = self.P.examine(z).F  # the points are the run's own: no door
+        bound = self.P.examine(z).F  # The points come from the run and need no check.
         if length2 > 0.0:
             for _ in range(self.trials):
                 trial = z + alpha * d

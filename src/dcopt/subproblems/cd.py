@@ -16,12 +16,12 @@ from .eliminated import Eliminated, descent
 from .newton import SMALL, newton
 from .parts import Parts, parts, separable
 
-_FIRST = 32  # passes before the gradient is computed afresh
+_FIRST = 32  # The gradient is recomputed after this many passes.
 
 
 @dataclass(frozen=True)
 class CoordinateDescent(Solver):
-    """min ½⟨x, Qx⟩ − ⟨q + y, x⟩ + r1(x), r1 over entries or rows: one coordinate (row) after the other, exactly.
+    """min ½⟨x, Qx⟩ − ⟨q + y, x⟩ + r1(x), r1 over entries or rows: each coordinate (row) in turn, exactly.
 
     Then, for r1 over entries, the linear system of the coordinates that are off their kinks and bounds: once the right
     ones have been found that ends it at the level of rounding, however ill-conditioned Q is.
@@ -56,7 +56,7 @@ class CoordinateDescent(Solver):
                 done += descent()(G.Q, g, flat, p.c, p.m, p.low, p.high, p.rows, chunk, 0.5 * aim)
             else:
                 done += reduced.descend(G.Q, aims, flat, chunk, 0.5 * aim)
-            if not finite(x) or np.array_equal(x, before):  # no number, or no coordinate moves
+            if not finite(x) or np.array_equal(x, before):  # The residual is NaN, or no coordinate moves.
                 break
             gradient = G.grad(x)
             residual = r.distance(b - gradient, x)
@@ -72,7 +72,7 @@ class CoordinateDescent(Solver):
         return Inner(out, best.residual, done)
 
     def _newton(self, G: Quadratic, r: Regularizer, b: Array, x: Array, p: Parts, best: Best) -> Array:
-        """x, or what `newton` makes of it where that is nearer to a solution than all before."""
+        """x, or the result of `newton` from x if its residual is less than all before."""
         if p.rows:
             return x
         aims, steps = (b + G.linear(x)).reshape(p.c.shape), 20 if x.size <= SMALL else 2
@@ -82,9 +82,9 @@ class CoordinateDescent(Solver):
 
 
 def sweep(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, passes: int = 1) -> NDArray[Any]:
-    """So many passes from x, float64 (d, k): none raises ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x), and nothing is certified."""
+    """This many passes from x, float64 (d, k). None raises ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x); nothing is certified."""
     Q, x = Q.view(), x.copy()
-    Q.flags.writeable = False  # the type that is compiled
+    Q.flags.writeable = False  # The kernels are compiled for this type.
     descent()(Q, Q @ x - b, x, p.c, p.m, p.low, p.high, p.rows, passes, 0.0)
     return x
 

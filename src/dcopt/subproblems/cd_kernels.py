@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.kernels.compiler import compiled, one_process_at_a_time
 
-_SETTLE = 0.1  # active passes go on until they move less than this share of the last whole pass
+_SETTLE = 0.1  # Active passes go on until they move less than this share of the last whole pass.
 
 
 @compiled
@@ -30,7 +30,7 @@ def best_entry(h: float, z: float, x: float, c: float, m: float, low: float, hig
 
 @compiled
 def next_pass(whole: bool, most: float, last: float) -> tuple[bool, float]:
-    """Whether the next pass is whole, and the most that the last whole one moved; this one moved `most`"""
+    """Whether the next pass is whole, and the largest move of the last whole pass, after a pass that moved `most`"""
     if whole:
         return False, most
     return most <= _SETTLE * last, last
@@ -146,7 +146,7 @@ def descend(
                     for l in range(d):
                         for o in range(k):
                             g[l, o] += Q[j * k + i, l * k + o] * step[i]
-            elif moved and k == 1:  # one after the other in memory, which the compiler must see
+            elif moved and k == 1:  # This lets the compiler see that the entries are contiguous.
                 row, all_g, s = Q[j], g.reshape(d), step[0]
                 for l in range(d):
                     all_g[l] += row[l] * s
@@ -164,9 +164,9 @@ def descend(
 
 
 def make_ready() -> None:
-    """Compile or load, on a problem of one number, before any clock runs."""
+    """Compile or load the kernels on a problem with one number, outside the measured time."""
     one = np.ones((1, 1))
     Q = np.ones((1, 1))
-    Q.flags.writeable = False  # as the arrays of a Quadratic are: another type for the compiler
+    Q.flags.writeable = False  # The arrays of a Quadratic are read-only, which is another type for the compiler.
     with one_process_at_a_time():
         descend(Q, one.copy(), one.copy(), one, one, one, one, False, 1, 0.0)

@@ -14,7 +14,7 @@ from .base import Inner, Solver, finite, nowhere
 
 @dataclass(frozen=True)
 class Direct(Solver):
-    """(Q + λI) x = q + y by the spectrum of Q, which is found once; the least change of warm where that is singular."""
+    """(Q + λI) x = q + y by the spectrum of Q, computed once; the solution nearest to warm if it is singular."""
 
     name = "direct"
 
@@ -31,7 +31,7 @@ class Direct(Solver):
         x, b = np.array(warm, np.float64), np.asarray(y, np.float64)
         keep = e > 8 * len(e) * np.finfo(np.float64).eps * e[-1]
         one = 1.0 / np.where(keep, e, np.inf)
-        for _ in range(2):  # the second round takes away the rounding of the first
+        for _ in range(2):  # The second iteration removes the rounding error of the first.
             lack = V.T @ (b - G.grad(x) - (r.lam * x if isinstance(r, L2) else 0.0))
             x = x + V @ (lack * (one if x.ndim == 1 else one[:, None]))
         out = x.astype(warm.dtype)

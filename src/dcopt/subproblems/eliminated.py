@@ -13,11 +13,11 @@ from ..data.engine import off_the_clock
 from ..linalg.symmetric import one_thread, square
 from .parts import Parts, within
 
-_SINGULAR = 1e-6  # share of its length that the others must leave of a column which is eliminated
+_SINGULAR = 1e-6  # A column is eliminated if the others leave at least this share of its length.
 
 
 def unpenalised_rows(p: Parts) -> NDArray[np.bool_]:
-    """Which coordinates (rows) r1 does not penalise or bound"""
+    """The coordinates (rows) that r1 does not penalise or bound"""
     return np.asarray(((p.c == 0.0) & (p.m == 0.0) & np.isinf(p.low) & np.isinf(p.high)).all(axis=1))
 
 
@@ -25,11 +25,11 @@ def unpenalised_rows(p: Parts) -> NDArray[np.bool_]:
 class Eliminated:
     """The program without the coordinates F that r1 does not penalise (an intercept): x_F = Q_FF⁻¹ (b_F − Q_FK x_K).
 
-    What is left has Q_KK − Q_KF Q_FF⁻¹ Q_FK, for an intercept the Gram matrix of centred columns: coordinate descent
-    does not crawl along the mean of the data.
+    The matrix of the rest is Q_KK − Q_KF Q_FF⁻¹ Q_FK, for an intercept the Gram matrix of centred columns, on which
+    coordinate descent is not slowed by the means of the columns.
     """
 
-    left: NDArray[np.bool_]  # the coordinates (rows) F,
+    left: NDArray[np.bool_]  # The coordinates (rows) F,
     free: NDArray[Any]  # and where they and the others are in Q
     kept: NDArray[Any]
     share: NDArray[Any]  # Q_FF⁻¹ Q_FK
@@ -39,7 +39,7 @@ class Eliminated:
 
     @classmethod
     def of(cls, Q: NDArray[Any], p: Parts, left: NDArray[np.bool_] | None = None) -> Eliminated | None:
-        """None where there is nothing to leave out, nothing would be left, or Q_FF is singular
+        """The elimination; None if there is nothing to eliminate, nothing would be left, or Q_FF is singular
 
         Left: which are left out, where that was decided before, for another Q or other parts.
         """
@@ -49,9 +49,9 @@ class Eliminated:
         if not free.size or not kept.size:
             return None
         few = p.at(kept)
-        if len(Q) > len(left):  # a row for every entry
+        if len(Q) > len(left):  # Q has a row for every entry.
             free, kept = (within(rows, len(Q) // len(left)) for rows in (free, kept))
-        free = free[::-1]  # an intercept first: the others without their means keep their digits
+        free = free[::-1]  # The intercept comes first, because columns without their means keep their digits.
         whole = square(Q, free)
         with one_thread(len(Q)):
             try:
@@ -60,13 +60,13 @@ class Eliminated:
                 return None
             if not np.all(np.diagonal(L) > _SINGULAR * np.sqrt(np.diagonal(whole))):
                 return None
-            unit = np.linalg.inv(L / np.diagonal(L))  # Q_FF is unit⁻¹ diag(pivots) unit⁻ᵀ: no root is rounded
+            unit = np.linalg.inv(L / np.diagonal(L))  # Q_FF is unit⁻¹ diag(pivots) unit⁻ᵀ, which needs no square roots.
             across, pivots = unit @ Q[np.ix_(free, kept)], np.sum((unit @ whole) * unit, axis=1)[:, None]
             small = np.ascontiguousarray(square(Q, kept) - across.T @ (across / pivots))
         inverse, share = unit.T @ (unit / pivots), unit.T @ (across / pivots)
         if not np.isfinite(small).all() or bool(np.any(np.diagonal(small) < 0.0)):
             return None
-        small.flags.writeable = False  # the type that is compiled
+        small.flags.writeable = False  # The kernels are compiled for this type.
         return cls(left, free, kept, share, inverse, small, few)
 
     def split(self, v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

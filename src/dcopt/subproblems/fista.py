@@ -13,8 +13,8 @@ from ..sums import Cost
 from ..xp import Array, namespace
 from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
 
-_EVERY = 10  # steps between certificates while the steps are still long
-_GROW, _SHRINK = 1.2, 0.5  # of the step, where the smoothness of G is not known
+_EVERY = 10  # The number of steps between certificates while the steps are long.
+_GROW, _SHRINK = 1.2, 0.5  # The growth of the step where the smoothness of G is not known.
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class FISTA(Solver):
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         if not finite(y, warm):
             return nowhere(warm)
-        with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is seen and taken back
+        with np.errstate(over="ignore", invalid="ignore"):  # A step that is too long is detected and undone.
             return self._solve(G, r, y, warm, tol)
 
     def _solve(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
@@ -73,7 +73,7 @@ class FISTA(Solver):
 
 
 class _Count:
-    """∇G, counted."""
+    """∇G with a counter of its evaluations."""
 
     def __init__(self, G: Convex) -> None:
         self.G, self.calls = G, 0
@@ -89,7 +89,7 @@ class _Count:
 
 
 def _first_step(count: _Count, x: Array, g: Array, y: Array) -> float:
-    """1/L as seen on a short way down"""
+    """An estimate of 1/L from a short step downhill"""
     length = norm(g - y)
     if length == 0.0:
         return 1.0
@@ -101,8 +101,8 @@ def _first_step(count: _Count, x: Array, g: Array, y: Array) -> float:
 def _backtrack(count: _Count, r: Regularizer, y: Array, z: Array, gz: Array, step: float) -> tuple[Array, Array, float]:
     """The first step with ⟨∇G(x⁺) − ∇G(z), x⁺ − z⟩ ≤ ‖x⁺ − z‖²/(2s), the sum of D_G(x⁺, z) and D_G(z, x⁺).
 
-    D_G(x⁺, z) ≤ ‖x⁺ − z‖²/(2s) is what the theory asks for. It follows, from gradients alone, which are counted and,
-    unlike G near the solution, not lost in rounding.
+    D_G(x⁺, z) ≤ ‖x⁺ − z‖²/(2s) is what the theory asks for. This condition implies it and uses gradients alone,
+    which rounding affects less than values of G near the solution.
     """
     xp = namespace(z)
     eps = float(xp.finfo(z.dtype).eps)

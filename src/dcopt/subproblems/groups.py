@@ -19,17 +19,17 @@ from .fista import fista
 from .parts import Parts, kink_of
 from .quadratic import minimize
 
-_MOST = 2048  # places of all groups, as many in each as the largest has: Q has so many rows
-_EMPTY = 1e-3  # of the mean of Q's diagonal: that of a place which nothing fills
+_MOST = 2048  # The largest number of rows of Q, which has as many places for each group as the largest group.
+_EMPTY = 1e-3  # The diagonal entry of an empty place, as a share of the mean of Q's diagonal.
 _ROUNDS = 20
 
 
 @dataclass(frozen=True)
 class GroupDescent(Solver):
-    """min ½⟨x, Qx⟩ − ⟨q + y, x⟩ + Σ_g c_g ‖x_g‖: one group after the other, then Newton's method for those off 0
+    """min ½⟨x, Qx⟩ − ⟨q + y, x⟩ + Σ_g c_g ‖x_g‖: each group in turn, then Newton's method for those off 0
 
     The groups are laid out as the rows of a matrix, as wide as the largest of them, and solved as r1 over rows is;
-    places that are left over hold 0. What is in no group (an intercept) is eliminated. FISTA where there are too many.
+    empty places hold 0. Coordinates in no group (an intercept) are eliminated. FISTA replaces it for too many places.
     """
 
     name = "groups"
@@ -75,7 +75,7 @@ def _kink(r: Regularizer) -> WeightedL1 | None:
 
 
 def spread_out(r: Regularizer, classes: int = 1) -> bool:
-    """Whether r1 is over groups that have too many places together, of so many classes, for a matrix of all of them"""
+    """Whether r1 has groups with too many places, for this number of classes, to form their matrix"""
     kink = _kink(r)
     if kink is None:
         return False
@@ -89,11 +89,11 @@ def _sizes(kink: WeightedL1) -> NDArray[np.int64]:
 
 
 def _laid_out(Q: NDArray[Any], r: Regularizer, shape: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[np.int64], Parts]:
-    """Q of the places, (groups, width) of them; which entry of x each holds (behind the last: none); r1 there"""
+    """Q of the (groups, width) places, the entry of x that each holds (past the last entry: none), and r1 there"""
     kink = _kink(r)
     assert kink is not None and isinstance(kink.units, Lists)
     d, k = shape[0], int(np.prod(shape[1:], dtype=np.int64))
-    label = np.append(kink.units.label, np.arange(d)[len(kink.units.label) :])  # an intercept is a group of its own,
+    label = np.append(kink.units.label, np.arange(d)[len(kink.units.label) :])  # The intercept is a group of its own,
     members = [np.flatnonzero(label == g) for g in np.unique(label)]
     c = np.zeros(len(members))  # which r1 leaves alone
     c[: len(_sizes(kink))] = kink.c

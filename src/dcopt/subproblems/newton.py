@@ -1,4 +1,4 @@
-"""Newton's method for a quadratic and an r1 over entries or rows: the linear system of those off their kinks."""
+"""Newton's method for a quadratic and an r1 over entries or rows: linear systems of the coordinates off kinks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .parts import Parts, directions, lengths, within
 
 _ROUNDING = 1e-14
 _SHORTER = 1.0, 0.5, 0.25, 0.125, 0.0625
-SMALL = 128  # coordinates: there Newton's method is tried first, and nothing has to be compiled where it ends
+SMALL = 128  # With up to this many coordinates Newton's method is tried first. If it converges, nothing is compiled.
 
 
 def newton(Q: NDArray[Any], b: NDArray[Any], x: NDArray[Any], p: Parts, steps: int = 2) -> NDArray[Any]:
@@ -96,7 +96,7 @@ def _newton(
             break
         some = square(Q, np.flatnonzero(free))
         some[np.diag_indices(len(some))] += m[free]
-        rest = b - Q @ held if held.any() else b  # nothing is at a bound other than 0
+        rest = b - Q @ held if held.any() else b  # No coordinate is at a bound other than 0.
         found = solve(some, (rest - kink)[free])
         if found is None:
             break
@@ -104,7 +104,7 @@ def _newton(
         v[free] = found
         step = v - x
         bend, fall = float(step @ (Q @ step + m * step)), float(down @ step)
-        if not _ROUNDING * float(h.max()) * float(step @ step) <= abs(fall):  # far along what Q does not see
+        if not _ROUNDING * float(h.max()) * float(step @ step) <= abs(fall):  # This is far along the null space of Q.
             break
         if np.all((kink * v >= 0.0) & (v >= low) & (v <= high)):
             if 0.5 * bend - fall + float(np.sum(c * (np.abs(v) - np.abs(x)))) <= 0.0:

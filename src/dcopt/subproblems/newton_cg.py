@@ -16,7 +16,7 @@ from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
 from .parts import parts, smooth
 
 _ARMIJO = 1e-4
-_IDLE = 8  # steps that neither lower φ by more than rounding nor the residual by a tenth
+_IDLE = 8  # The number of steps that may lower neither φ by more than rounding nor the residual by a tenth.
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class NewtonCG(Solver):
 
     name = "newton-cg"
     steps: int = 500
-    products: int = 2_000  # with the Hessian, in one step
+    products: int = 2_000  # The largest number of products with the Hessian in one step.
 
     def takes(self, G: Convex, r: Regularizer) -> bool:
         return smooth(r) and hasattr(G, "hess_dot")
@@ -34,7 +34,7 @@ class NewtonCG(Solver):
         self.demand(G, r)
         if not finite(y, warm):
             return nowhere(warm)
-        with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is seen and taken back
+        with np.errstate(over="ignore", invalid="ignore"):  # A step that is too long is detected and undone.
             return self._solve(G, r, y, warm, tol)
 
     def _solve(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
@@ -63,7 +63,7 @@ class NewtonCG(Solver):
                 g = own + m * new - y
                 visits += 2
                 fall, tilt = _value(G, m, y, new) - value, float(xp.sum(g * p))
-                # the second: Wolfe's condition in the slopes, which rounding spares close to the solution
+                # The second condition is Wolfe's in the slopes, which rounding affects less near the solution.
                 if fall <= _ARMIJO * step * slope or (fall <= room and abs(tilt) <= -0.9 * slope):
                     break
                 step *= 0.5
@@ -71,7 +71,7 @@ class NewtonCG(Solver):
                 break
             x, before = new, best.residual
             best.offer(x, r.distance(y - own, x))
-            # where φ still falls the gradient may grow for a while: far from its minimizer a loss may be flat
+            # While φ falls the gradient may grow, because a loss may be flat far from its minimizer.
             idle = 0 if fall < -room or best.residual < 0.9 * before else idle + 1
             aim = max(tol, rounding(y, own))
         return Inner(xp.asarray(best.x, copy=True), best.residual, k, _cost(G, visits))
@@ -88,7 +88,7 @@ def _cost(G: Convex, visits: int) -> Cost:
 
 
 def conjugate_gradients(times: Callable[[Array], Array], b: Array, tol: float, most: int) -> tuple[Array, int]:
-    """p with ‖Hp − b‖ ≤ tol, and the number of products; ends early, still downhill, where H has no curvature."""
+    """p with ‖Hp − b‖ ≤ tol, and the number of products. Without curvature it ends early, at a descent direction."""
     xp = namespace(b)
     p: Any = xp.zeros_like(b)
     left, way = b, b

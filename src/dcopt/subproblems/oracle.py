@@ -1,4 +1,4 @@
-"""CVXPY: for tests and odd problems. Slow, general, and another people's code."""
+"""CVXPY as a sub-solver for tests and unusual problems: general and slow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOSSES = (Squared, Logistic, Softmax, Huber, Quartic)
 
 @dataclass(frozen=True)
 class Oracle(Solver):
-    """The program as CVXPY writes it, and a few proximal gradient steps: cone solvers leave 1e-9 where 0 is meant."""
+    """CVXPY's solution and a few proximal gradient steps, because cone solvers return 1e-9 in place of 0."""
 
     name = "oracle"
     solver: str = "CLARABEL"
@@ -37,7 +37,7 @@ class Oracle(Solver):
         if not finite(y, warm):
             return nowhere(warm)
         found = self.solve(G, r, np.asarray(y, np.float64))
-        if found is None:  # no minimizer, or none was found
+        if found is None:  # There is no minimizer, or CVXPY found none.
             w = np.asarray(warm, np.float64)
             return Inner(np.array(warm), r.distance(y - G.grad(w), w), 0)
         x = found[0]
@@ -51,14 +51,14 @@ class Oracle(Solver):
         return Inner(out, r.distance(y - G.grad(x), x), 1)
 
     def solve(self, G: Convex, r: Regularizer, y: Any) -> tuple[Any, float] | None:
-        """CVXPY's x and least value as they are; None where it finds no minimizer."""
+        """CVXPY's x and least value; None if it finds no minimizer."""
         import cvxpy
 
-        cp: Any = cvxpy  # half typed
+        cp: Any = cvxpy  # CVXPY is typed only in part.
         x = cp.Variable(y.shape)
         penalty, bounds = _regularizer(cp, r, x)
         program = cp.Problem(cp.Minimize(_convex(cp, G, x) + penalty - cp.sum(cp.multiply(y, x))), bounds)
-        with warnings.catch_warnings():  # of inaccurate solutions: the residual tells, and more exactly
+        with warnings.catch_warnings():  # CVXPY warns of inaccurate solutions. The residual measures the inaccuracy.
             warnings.simplefilter("ignore")
             try:
                 program.solve(solver=self.solver)

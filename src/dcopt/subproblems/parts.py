@@ -1,4 +1,4 @@
-"""What a regularizer's r1 is made of, for sub-solvers that must know more than its prox."""
+"""The parts of a regularizer's r1, for sub-solvers that need more than its prox."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Parts(NamedTuple):
     rows: bool
 
     def at(self, some: NDArray[np.int64]) -> Parts:
-        """Those of some rows of x"""
+        """The parts of some rows of x"""
         return Parts(self.c[some], self.m[some], self.low[some], self.high[some], self.rows)
 
     def apart(self) -> Parts:
-        """Those of x as a column of its entries"""
+        """The parts of x as one column of its entries"""
         c, m, low, high = (part.reshape(-1, 1) for part in self[:4])
         return Parts(c, m, low, high, self.rows)
 
@@ -46,14 +46,14 @@ def kink_of(r: Regularizer) -> WeightedL1 | None:
 
 
 def blocks(r: Regularizer) -> bool:
-    """Whether r1 falls apart into blocks of features: then its prox takes a step for every feature."""
+    """Whether r1 is separable by blocks of features, so that its prox takes one step length for each feature."""
     if isinstance(r, Except):
         return blocks(r.of)
     return isinstance(r, (Zero, L2, Box)) or kink_of(r) is not None or hasattr(r, "parts")
 
 
 def separable(r: Regularizer) -> bool:
-    """Whether `parts` knows r1: entries or rows, no groups of several features."""
+    """Whether r1 is separable by coefficient or by row, so that `parts` applies. Groups of several features are not."""
     if isinstance(r, Except):
         return separable(r.of)
     kink = kink_of(r)
@@ -61,7 +61,7 @@ def separable(r: Regularizer) -> bool:
 
 
 def entries(r: Regularizer, x: NDArray[Any]) -> NDArray[Any] | None:
-    """What each entry of x adds to r(x), where r is a sum of concave profiles of entries."""
+    """The contribution of each entry of x to r(x), where r is a sum of concave profiles of entries."""
     if isinstance(r, Except):
         head = entries(r.of, x[: -r.last])
         return None if head is None else np.concatenate((head, np.zeros_like(x[-r.last :])))
@@ -96,7 +96,7 @@ def directions(x: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def within(rows: NDArray[Any], k: int) -> NDArray[np.int64]:
-    """Where the k entries of these rows of x are in x as one column"""
+    """The positions of the k entries of these rows in x as one column"""
     return np.asarray((rows[:, None] * k + np.arange(k)).reshape(-1))
 
 
@@ -106,7 +106,7 @@ def smooth(r: Regularizer) -> bool:
 
 
 def homogeneous(r: Regularizer) -> bool:
-    """Whether r1(tx) = t r1(x) for t > 0: a weighted l1 or a cone. A regularizer may also say so itself."""
+    """Whether r1(tx) = t r1(x) for t > 0: a weighted l1 or a cone. A regularizer may declare it."""
     if isinstance(r, Except):
         return homogeneous(r.of)
     if isinstance(r, Box):
@@ -117,7 +117,7 @@ def homogeneous(r: Regularizer) -> bool:
 
 
 def parts(r: Regularizer, shape: tuple[int, ...]) -> Parts:
-    """The parts of a separable r1, for x of this shape. A regularizer of one's own may have a method `parts(shape)`."""
+    """The parts of a separable r1, for x of this shape. A user's regularizer may define a method `parts(shape)`."""
     if hasattr(r, "parts"):
         own: Parts = r.parts(shape)
         return own

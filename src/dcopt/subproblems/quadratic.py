@@ -1,4 +1,4 @@
-"""Convex programs in a quadratic Q and a separable r1: descent and Newton's method by turns, and how far they are."""
+"""Convex programs in a quadratic Q and a separable r1: descent and Newton's method in alternation, and the residual."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from .eliminated import Eliminated, descent
 from .newton import SMALL, newton, newton_rows
 from .parts import Parts, directions, lengths
 
-_ROUNDS = 6  # of coordinate descent and Newton's method
-_PASSES, _MOST, _ENTRIES = 10, 100, 2**23  # of the first descent: at least, at most, entries of Q that it reads
+_ROUNDS = 6  # The largest number of alternations of coordinate descent and Newton's method.
+# The least and largest number of passes of the first descent, and the entries of Q that it reads.
+_PASSES, _MOST, _ENTRIES = 10, 100, 2**23
 
 
 def minimize(
@@ -36,9 +37,10 @@ def minimize(
     less = None if free is None else Eliminated.of(Q, p, free)
     if less is None:
         return _solve(Q, x, u, p, tol, not compiled, first)
-    x1, u1 = less.program(x, u)  # Descent would crawl along the columns' means.
+    x1, u1 = less.program(x, u)  # Without the elimination, the means of the columns would slow the descent.
     start, left = (float(np.linalg.norm(distances(*here))) for here in ((u, x, p), (u1, x1, less.p)))
-    tol *= min(left / start, 1.0) if start > 0.0 else 1.0  # the same share of what is to do, if that is less
+    # Use the same share of the present residual, if that is less.
+    tol *= min(left / start, 1.0) if start > 0.0 else 1.0
     return less.solved(x, u, _solve(less.Q, x1, u1, less.p, tol, not compiled, first))
 
 
@@ -48,8 +50,8 @@ def distances(u: NDArray[Any], x: NDArray[Any], p: Parts) -> NDArray[np.float64]
     if p.rows:
         away, c = lengths(u - p.c * directions(x)), p.c[:, 0]
         return np.asarray(np.where(lengths(x) > 0.0, away, np.maximum(away - c, 0.0)))
-    near = np.minimum(np.maximum(u, -p.c), p.c)  # of [−c, c] to u
-    away = u - np.where(x != 0.0, np.copysign(p.c, x), near)  # NaN: in u where it is in x
+    near = np.minimum(np.maximum(u, -p.c), p.c)  # The distance of u to [−c, c].
+    away = u - np.where(x != 0.0, np.copysign(p.c, x), near)  # A NaN in x becomes a NaN in u.
     held = (x >= p.high) | (x <= p.low)
     if held.any():
         away = np.where(x >= p.high, np.minimum(away, 0.0), away)
@@ -68,16 +70,16 @@ def _solve(
     """The program, in a Q that has a row for every entry of x or is the same for every column"""
     if len(Q) == len(x) or p.rows:
         return _descended(Q, x, u, p, tol, tiny, first)
-    x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)  # every entry is a coordinate of its own
+    x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)  # Every entry is a coordinate.
     return _descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
 
 
 def _descended(
     Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
 ) -> NDArray[np.float64]:
-    """Coordinate descent from x, Newton's method from there, and both again; tiny data: Newton's first.
+    """Coordinate descent from x, then Newton's method, and both again; for tiny data Newton's method comes first.
 
-    Of a small Q many passes cost less than a call of Newton's method, which comes nearer than tol asks for.
+    For a small Q many passes cost less than a call of Newton's method, which is more exact than tol requires.
     """
     b = times(Q, x) + u
     v = np.array(x, order="C")
@@ -86,12 +88,12 @@ def _descended(
         if _residual(Q, b, v, p) <= tol:
             return v
     Q = np.ascontiguousarray(Q)
-    Q.flags.writeable = False  # the type that is compiled
+    Q.flags.writeable = False  # The kernels are compiled for this type.
     for turn in range(_ROUNDS):
         passes = first << turn
         g = np.ascontiguousarray(times(Q, v) - b)
         if descent()(Q, g, v, p.c, p.m, p.low, p.high, p.rows, passes, tol) < passes:
-            break  # it knows the distance
+            break  # It returns the distance.
         if not p.rows:
             v = newton(Q, b, v, p)
         elif len(Q) > len(x):

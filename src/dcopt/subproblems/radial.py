@@ -38,7 +38,7 @@ class Radial(Solver):
 
 
 def scale(p: float, b: float) -> float:
-    """The root t > 0 of p t³ + b t = 1: Newton's method from above, where a convex function needs no safeguard."""
+    """The root t > 0 of p t³ + b t = 1: Newton's method from above, which needs no safeguard for a convex function."""
     t = min(1.0 / b if b > 0.0 else math.inf, p ** (-1.0 / 3.0) if p > 0.0 else math.inf)
     for _ in range(60):
         new = t - (p * t**3 + b * t - 1.0) / (3.0 * p * t * t + b)

@@ -15,21 +15,21 @@ from .svrg import InnerSVRG
 
 
 def _own_seed(draw: Draw) -> int:
-    """Inner draws are a function of (seed, t) too, and never the outer ones."""
+    """The seed of the inner draws, a function of (seed, t), which differs from that of the outer draws."""
     return (0x9E3779B97F4A7C15 * (draw.seed + 1) + draw.t) % 2**64
 
 
 @dataclass(frozen=True)
 class StagedSVRG:
-    """SSDC-SVRG: ⌈log₂(k+1)⌉ epochs of prox-SVRG in stage k, and one look at the result.
+    """SSDC-SVRG: ⌈log₂(k+1)⌉ epochs of prox-SVRG in stage k, and one certificate of the result.
 
     The epochs are `InnerSVRG`'s, steps of 1/(3L) on batches for about a pass. That one halves the error is proven for
-    steps of .05/L on single rows, 200 L/γ of them, which take longer; here it is what is seen, not what is proven.
+    steps of .05/L on single rows, 200 L/γ of them, which take longer. For the settings here it is an observation.
     """
 
     def at(self, draw: Draw) -> Subsolver:
         solver = InnerSVRG(epochs=math.ceil(math.log2(draw.t + 2)) + 1, seed=_own_seed(draw))
-        # the schedule says how long, not a tolerance
+        # The schedule decides the number of epochs, not a tolerance.
         return lambda G, r, y, warm, tol: solver(G, r, y, warm=warm, tol=0.0)
 
 
@@ -37,7 +37,7 @@ class StagedSVRG:
 class StagedSPG:
     """SSDC-SPG: ⌈k/3⌉ + 1 stochastic proximal gradient steps in stage k."""
 
-    gamma: float  # the strong convexity that is kept exact
+    gamma: float  # The strong convexity that is kept exact.
     b: int
 
     def at(self, draw: Draw) -> SPG:
@@ -70,6 +70,7 @@ class SPG(Solver):
             rate = self.gamma * s / 4.0
             stiff = self.gamma + rate
             x = r.prox((rate * x - v + y) / stiff, 1.0 / stiff)
-            average = x if s == 1 else average + (2.0 / (s + 1)) * (x - average)  # never beyond a bound of x
+            # Rounding must not move x beyond a bound.
+            average = x if s == 1 else average + (2.0 / (s + 1)) * (x - average)
         spent = self.steps * self.b
         return Inner(average, math.inf, self.steps, Cost(spent, spent))

@@ -15,22 +15,22 @@ from ..sums import Cost
 from ..xp import Array, namespace
 from .base import Best, Inner, Solver, finite, nowhere, rounding
 
-_SEED = 0x53565247  # away from the seeds that people choose: inner and outer draws must not be the same rows
+_SEED = 0x53565247  # This differs from common seeds, because inner and outer draws must not select the same rows.
 
 
 @dataclass(frozen=True)
 class InnerSVRG(Solver):
     """x⁺ = prox_{s r1}(x − s (∇f_B(x) − ∇f_B(a) + ∇f(a) + μx − y)),   a ← x at the end of an epoch.
 
-    The full gradient at every anchor a is also the certificate there. What a component's gradient was at the anchor is
-    remembered (one number a row), so that a step visits each of its b rows once. Needs ρ > 0.
+    The full gradient at every anchor a is also the certificate there. The gradients of the components at the anchor are
+    stored (one number for each row), so that a step visits each of its b rows once. Needs ρ > 0.
     """
 
     name = "svrg"
-    b: int | None = None  # 2 L_component/L, at most ⌈√N⌉
-    epochs: int = 400  # looks at an anchor, each but the last with an epoch behind it
+    b: int | None = None  # The default is 2 L_component/L, at most ⌈√N⌉.
+    epochs: int = 400  # The number of anchors. An epoch follows each but the last.
     seed: int = _SEED
-    start: int = 0  # its first draw
+    start: int = 0  # The number of its first draw.
 
     def __post_init__(self) -> None:
         if self.b is not None:
@@ -38,14 +38,14 @@ class InnerSVRG(Solver):
         require_count("epochs", self.epochs)
 
     def at(self, draw: Draw) -> InnerSVRG:
-        """The same with draws of its own for step t of a run."""
+        """The same sub-solver with the draws for step t of a run."""
         return replace(self, seed=draw.seed ^ _SEED, start=draw.t << 24)
 
     def takes(self, G: Convex, r: Regularizer) -> bool:
         return isinstance(G, Mean) and G.rho + r.rho > 0.0 and math.isfinite(G.L)
 
     def worth(self, G: Convex, r: Regularizer) -> bool:
-        """Whether an epoch of about one pass gains more than a few steps with full gradients."""
+        """Whether an epoch of about one pass is expected to gain more than a few steps with full gradients."""
         many = isinstance(G, Mean) and G.components >= 10_000
         return many and self.takes(G, r) and G.L_component <= G.components * (G.rho + r.rho)  # type: ignore[attr-defined]
 
@@ -58,14 +58,14 @@ class InnerSVRG(Solver):
             return self._solve(G, r, y, warm, tol)
 
     def _batch(self, G: Mean) -> int:
-        """2 L_component/L: from there on a batch is about as smooth as G, and more rows only cost more."""
+        """2 L_component/L: a batch of this size is about as smooth as G, and more rows only cost more."""
         even = 2.0 * G.L_component / max(G.L - G.mu, 1e-300)
         return int(min(math.isqrt(G.components - 1) + 1, max(32.0, even)))
 
     def _solve(self, G: Mean, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         f, n = G.sum, G.components
         b = min(n, self.b or self._batch(G))
-        L = ((b - 1) * (G.L - G.mu) + G.L_component) / b + G.mu  # expected smoothness of a batch
+        L = ((b - 1) * (G.L - G.mu) + G.L_component) / b + G.mu  # The expected smoothness of a batch.
         step = 1.0 / (3.0 * L)
         anchor, spent, t = warm, 0, 0
         best = Best(warm, math.inf)
@@ -82,10 +82,10 @@ class InnerSVRG(Solver):
             residual = r.distance(y - own, anchor)
             worse = residual > 2.0 * best.residual
             best.offer(anchor, residual)
-            last = epoch + 1 == self.epochs  # what follows would not be looked at
+            last = epoch + 1 == self.epochs  # No certificate would follow another epoch.
             if best.residual <= max(tol, rounding(y, own)) or best.stalled(16 * epoch) or last:
                 break
-            if worse:  # the step was too long for these rows
+            if worse:  # The step was too long for these rows.
                 step *= 0.5
                 anchor = best.x
                 slopes = f.all().slopes(anchor)

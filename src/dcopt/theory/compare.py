@@ -12,10 +12,10 @@ from ..estimators import PAGE, SAGA, SVRG, Estimator, Full, LooplessSVRG
 from ..methods import METHODS
 from ..sums.constants import Smoothness
 from . import formulas
-from .formulas import Rate, Scene
-from .plan import Plan
+from .formulas import ProblemConstants, Rate
+from .record import Plan
 
-ORDERS = {  # Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
+ORDERS = {  # Table I of the paper; DCA takes N gradients in each of O(ε⁻²) steps.
     "dca": "N ε⁻²",
     "dca-saga": "N + N^(3/4) ε⁻²",
     "dca-svrg": "N + N^(2/3) ε⁻²",
@@ -27,13 +27,13 @@ ORDERS = {  # Table I of the paper; DCA by N gradients in each of O(ε⁻²) ste
 
 
 class Row(NamedTuple):
-    """One method: in practice (its own κ), and with the κ that minimises its theorem's cost."""
+    """One method, with its own κ and with the κ that minimises the cost in its theorem."""
 
     method: str
     order: str
-    kappa: float  # in practice
-    a: float  # descent coefficient there; covered by theory if > 0
-    gradients: float | None  # predicted with that κ, None if not covered
+    kappa: float  # With its own κ.
+    a: float  # The descent coefficient at that κ. The theory covers it if > 0.
+    gradients: float | None  # The prediction with that κ; None if the theory does not cover it.
     best_kappa: float
     T: int
     best_gradients: float
@@ -87,13 +87,13 @@ def compare(plan: Plan) -> Comparison:
 
         def cost(k: float, estimator: Estimator = estimator) -> tuple[float, float, int]:
             """a, expected gradients and T at κ = k"""
-            c = scene(plan, s, k)
+            c = constants_at(plan, s, k)
             rate = rate_of(estimator, c)
             if not rate.a > 0:
                 return rate.a, math.inf, 0
             try:
                 T = formulas.steps(c, rate, plan.D0, plan.eps, plan.measure)
-            except BadSettings:  # beyond counting at this κ
+            except BadSettings:  # The number of steps is too large at this κ.
                 return rate.a, math.inf, 0
             return rate.a, rate.first + (T - 1) * rate.cost, T
 
@@ -104,15 +104,15 @@ def compare(plan: Plan) -> Comparison:
     return Comparison(plan.eps, plan.measure, tuple(rows))
 
 
-def scene(plan: Plan, s: Smoothness, kappa: float) -> Scene:
-    """The constants of form (S) at κ, without another look at the data."""
+def constants_at(plan: Plan, s: Smoothness, kappa: float) -> ProblemConstants:
+    """The constants of form (S) at κ, without another pass over the data."""
     r = plan.P.r
     n = float(plan.P.n or math.inf)
     c = plan.P.with_kappa(kappa).constants_from(s)
-    return Scene(n, c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, s.L_v, r.L2)
+    return ProblemConstants(n, c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, s.L_v, r.L2)
 
 
-def rate_of(estimator: Estimator, c: Scene) -> Rate:
+def rate_of(estimator: Estimator, c: ProblemConstants) -> Rate:
     """a, Θ and cost of an estimator with these settings."""
     match estimator:
         case Full():

@@ -1,4 +1,4 @@
-"""The theorems as formulas, with the errata of the printed ones mended. Numbers in, numbers out.
+"""The theorems as formulas, with the errors of the printed ones corrected. All arguments and results are numbers.
 
 Symbols: ρ = ρ_φ + ρ_H; L_v variance smoothness; D0 = F(x0) − inf F; e_t = g_t − ∇H(x_t); Δ_t = x_{t+1} − x_t.
 
@@ -21,16 +21,16 @@ MANY = 2**63
 
 
 class Rate(NamedTuple):
-    """What an estimator contributes: the descent coefficient a, Θ, and gradients a step (honest, paper)."""
+    """The contribution of an estimator: the descent coefficient a, Θ, and gradients for each step (honest, paper)."""
 
     a: float
     Theta: float
     cost: float
     paper: float
-    first: float  # gradients of the first estimate
+    first: float  # The gradients of the first estimate.
 
 
-class Scene(NamedTuple):
+class ProblemConstants(NamedTuple):
     """The constants of a problem at one κ."""
 
     n: float
@@ -45,29 +45,25 @@ class Scene(NamedTuple):
     def rho(self) -> float:
         return self.rho_phi + self.rho_H
 
-    def shifted(self, eta: float) -> Scene:
+    def shifted(self, eta: float) -> ProblemConstants:
         """η/2 ‖x‖² added to G and H: ρ grows by 2η, the variance constant L_v stays (the printed L would not)."""
-        return self._replace(
-            rho_phi=self.rho_phi + eta, rho_H=self.rho_H + eta, L_H=self.L_H + eta, L=self.L + eta
-        )
+        return self._replace(rho_phi=self.rho_phi + eta, rho_H=self.rho_H + eta, L_H=self.L_H + eta, L=self.L + eta)
 
 
 # ---- estimators (each: a, Θ, cost)
 
 
-def page(c: Scene, p: float, b_small: int, b: float) -> Rate:
+def page(c: ProblemConstants, p: float, b_small: int, b: float) -> Rate:
     """s² = (1−p)/(p b'), Θ = s L_v, a = ρ/2 − Θ."""
     theta = spread(p, b_small) * c.L_v
-    return Rate(
-        c.rho / 2 - theta, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b
-    )
+    return Rate(c.rho / 2 - theta, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b)
 
 
-def full(c: Scene) -> Rate:
+def full(c: ProblemConstants) -> Rate:
     return Rate(c.rho / 2, 0.0, c.n, c.n, c.n)
 
 
-def svrg(c: Scene, b: int, period: int, exact: bool) -> Rate:
+def svrg(c: ProblemConstants, b: int, period: int, exact: bool) -> Rate:
     """a = ρ/2 − L_x √((e−1) M (M+1)/b), Θ = L_x M/√(2b); L_x = L_v with the quadratic exact, else L."""
     Lx = c.L_v if exact else c.L
     small = period - 1
@@ -76,23 +72,23 @@ def svrg(c: Scene, b: int, period: int, exact: bool) -> Rate:
     return Rate(a, theta, (c.n + 2 * b * small) / period, (c.n + b * small) / period, c.n)
 
 
-def loopless_svrg(c: Scene, b: int, q: float) -> Rate:
+def loopless_svrg(c: ProblemConstants, b: int, q: float) -> Rate:
     """a = ρ/2 − 2 L_v/(q √b), Θ = 2 L_v/(q √b)."""
     theta = 0.0 if q == 1.0 else 2 * c.L_v / (q * math.sqrt(b))
     return Rate(c.rho / 2 - theta, theta, q * c.n + 2 * (1 - q) * b, q * c.n + (1 - q) * b, c.n)
 
 
-def saga(c: Scene, b: int, exact: bool) -> Rate:
+def saga(c: ProblemConstants, b: int, exact: bool) -> Rate:
     """a = ρ/2 − Θ, Θ = s L_x ≤ 2 L_x/(q √b); L_x = L_v with the quadratic exact (MM), else L (DCA).
 
-    q = 1 − (1 − 1/N)^b, how likely b rows drawn one by one have a given one: less than the b/N of Table I.
+    q = 1 − (1 − 1/N)^b, the probability that b independent draws contain a given row. Table I has b/N.
     """
     theta = table_spread(visits(c.n, b), b) * (c.L_v if exact else c.L)
     return Rate(c.rho / 2 - theta, theta, b, b, c.n)
 
 
 def spread(p: float, b_small: int) -> float:
-    """s = √((1−p)/(p b')): how much of L_v reaches the error."""
+    """s = √((1−p)/(p b')): the share of L_v in the error."""
     return math.sqrt((1 - p) / (p * b_small))
 
 
@@ -102,7 +98,7 @@ def visits(n: float, b: int) -> float:
 
 
 def table_spread(q: float, b: int) -> float:
-    """s = 1/((1 − √(1−q)) √b) of a table of gradients, of which a step renews each with chance q"""
+    """s = 1/((1 − √(1−q)) √b) of a table of gradients, each of which a step renews with probability q"""
     return (1.0 + math.sqrt(1.0 - q)) / (q * math.sqrt(b))  # 1 − √(1−q) = q/(1 + √(1−q))
 
 
@@ -114,7 +110,7 @@ def steady(theta: float) -> float:
 # ---- steps for an accuracy
 
 
-def steps(c: Scene, rate: Rate, D0: float, eps: float, measure: str) -> int:
+def steps(c: ProblemConstants, rate: Rate, D0: float, eps: float, measure: str) -> int:
     """T of the finite-sum theorems (A: criticality, C: gap)."""
     if measure == "gap":
         return whole(D0 / eps * (1 + rate.Theta**2 / (2 * c.rho_phi * rate.a)), eps)
@@ -140,7 +136,7 @@ def lyapunov(rho: float, theta: float) -> tuple[float, float]:
     return gamma, (rho - gamma) / 2 - theta**2 / (2 * gamma)
 
 
-def online(c: Scene, D0: float, sigma: float, eps: float, measure: str) -> Online:
+def online(c: ProblemConstants, D0: float, sigma: float, eps: float, measure: str) -> Online:
     """B and C: b from the floor, b' = ⌈√b⌉, p = 1/b', T from the rest. Valid where ρ/2 > L_v."""
     # b' p = 1 makes s < 1 whatever b is: choose b for s = 1, which breaks the printed circle of b, p and α
     gamma, a = lyapunov(c.rho, c.L_v)
@@ -162,7 +158,7 @@ def online(c: Scene, D0: float, sigma: float, eps: float, measure: str) -> Onlin
     return Online(b, b_small, p, gamma, a, theta, whole(T, eps))
 
 
-def shift_for(c: Scene, theta: float, convex: bool = False) -> float:
+def shift_for(c: ProblemConstants, theta: float, convex: bool = False) -> float:
     """The smallest η with a ≥ ρ/4 after it: η = (4θ − ρ)/2; `convex` asks for ρ_H ≥ 0 too.
 
     0 if a ≥ ρ/16 already: a smaller κ is faster in practice, but T grows without end as a falls to 0.
@@ -172,7 +168,7 @@ def shift_for(c: Scene, theta: float, convex: bool = False) -> float:
         eta = max(eta, -c.rho_H)
     if (c.rho + 2 * eta) / 2 - theta > 0:
         return eta
-    return eta + (c.L_H or 1.0)  # ρ = θ = 0: any shift beyond will do
+    return eta + (c.L_H or 1.0)  # Where ρ = θ = 0, any larger shift suffices.
 
 
 # ---- the theorems as printed
@@ -188,7 +184,7 @@ class Printed(NamedTuple):
     T: int
 
 
-def printed(c: Scene, D0: float, sigma: float | None, eps: float, measure: str, setting: str) -> Printed:
+def printed(c: ProblemConstants, D0: float, sigma: float | None, eps: float, measure: str, setting: str) -> Printed:
     """The four theorems, symbol by symbol (with b' = ⌈√b⌉ and p = 1/b', as their proofs choose)."""
     L, rho, rho_phi, r2 = c.L, c.rho, c.rho_phi, c.L_r2 or 0.0
     if setting == "finite-sum":
@@ -227,7 +223,7 @@ def root(n: int) -> int:
 
 
 def whole(value: float, eps: float) -> int:
-    """⌈value⌉, at least 1; refused where it is beyond counting."""
+    """⌈value⌉, at least 1; BadSettings where it exceeds 2**63."""
     if not value < MANY:
         raise BadSettings("eps", eps, "a larger accuracy: the theorem's count exceeds 2**63")
     return max(1, math.ceil(value))

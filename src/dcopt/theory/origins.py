@@ -1,9 +1,9 @@
-"""What a plan knows of a problem: its constants, F(x0) − inf F and σ, each with where it is from."""
+"""The constants of a problem that a plan needs: those of its sums, F(x0) − inf F and σ, each with where it is from."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from ..problem import Problem
 from ..solve import first_state
 from ..sums import Function, LinearSum
 from ..sums.constants import Constants
-from .formulas import Scene
+from .formulas import ProblemConstants
 
-_SAMPLE = 1024  # components for an estimate of sigma
+_SAMPLE = 1024  # The number of components for an estimate of sigma.
 
 
-class Known(NamedTuple):
+class NamedConstant(NamedTuple):
     """A constant and how it was obtained."""
 
     name: str
@@ -26,9 +26,12 @@ class Known(NamedTuple):
     how: str
 
 
-def value_of(known: tuple[Known, ...], name: str) -> float:
+Named: TypeAlias = tuple[NamedConstant, ...]
+
+
+def value_of(named: Named, name: str) -> float:
     """The constant of this name."""
-    return next(k.value for k in known if k.name == name and k.value is not None)
+    return next(k.value for k in named if k.name == name and k.value is not None)
 
 
 _ORIGIN = {
@@ -49,11 +52,11 @@ OWN = {
 }
 
 
-def scene_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tuple[Scene, tuple[Known, ...]]:
-    """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems take them, and with their origins; a plan cannot do without one."""
+def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tuple[ProblemConstants, Named]:
+    """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems use them, and with their origins; BadSettings if one is missing."""
     if P.n is None:
         origin = origin | {"L_v": c.how}
-    known = []
+    named: list[NamedConstant] = []
     source = "given with H" if P.f is None else "from G, and what was given with f"
     for name, how in origin.items():
         value = getattr(c, name)
@@ -65,43 +68,44 @@ def scene_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> tupl
         if value is not None and not math.isfinite(value):
             raise BadSettings(name, value, "a finite number")
         given = origin is not OWN and c.smoothness is None and name not in ("rho_phi", "L_r2")
-        known.append(Known(name, value, source if given else how))
+        named.append(NamedConstant(name, value, source if given else how))
     if c.smoothness is not None:
         s = c.smoothness
-        known += [Known("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
-        known += [Known("Lbar", s.Lbar, origin["L_v"]), Known("m_f", s.m_f, origin["L_v"])]
+        named += [NamedConstant("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
+        named += [NamedConstant("Lbar", s.Lbar, origin["L_v"]), NamedConstant("m_f", s.m_f, origin["L_v"])]
     assert c.L_H is not None and c.L is not None and c.L_v is not None
     n = math.inf if P.n is None else float(P.n)
-    return Scene(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(known)
+    return ProblemConstants(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(named)
 
 
-def start_value(P: Problem, D0: float | None, x0: Any) -> tuple[Known, ...]:
+def start_value(P: Problem, D0: float | None, x0: Any) -> Named:
     """D0 ≥ F(x0) − inf F, at the point where `solve` starts"""
     if D0 is not None:
         require_number("D0", D0, 0.0)
-        return (Known("D0", float(D0), "given"),)
+        return (NamedConstant("D0", float(D0), "given"),)
     low = P.lower_bound
     if low is None:
         raise BadSettings("D0", None, "a bound on F(x0) − inf F: it is not known for this problem")
     F = P.examine(first_state(P, x0).x).F
     seen = "" if P.n is not None else f" (on {P.evaluation_sum.n} held-out samples)"
-    return (Known("D0", F - low, f"F(x0) = {F:.6g}{seen} minus the lower bound {low:g}"),)
+    return (NamedConstant("D0", F - low, f"F(x0) = {F:.6g}{seen} minus the lower bound {low:g}"),)
 
 
-def deviation(P: Problem, sigma: float | None, x0: Any) -> tuple[Known, ...]:
+def deviation(P: Problem, sigma: float | None, x0: Any) -> Named:
     """σ, σ² ≥ E‖∇h_i(x0) − ∇H(x0)‖²"""
     if sigma is not None:
         require_number("sigma", sigma, 0.0)
-        return (Known("sigma", float(sigma), "given"),)
-    f = P.evaluation_sum.facts().rows  # those of the sum itself, or what is held out of a stream
+        return (NamedConstant("sigma", float(sigma), "given"),)
+    f = P.evaluation_sum.facts().rows  # The rows of the sum itself, or the held-out samples of a stream.
     if P.f is None or f is None:
         raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
     x = first_state(P, x0).x
     m = min(_SAMPLE, f.n)
     squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))
     value, error = math.sqrt(squares.mean()), squares.std() / math.sqrt(m)
-    spread = error / (2 * value) if value else 0.0  # of σ, by the delta method
-    return (Known("sigma", value + 2 * spread, f"estimated at x0 from {m} components: {value:.4g} ± {spread:.2g}"),)
+    deviation = error / (2 * value) if value else 0.0  # The deviation of σ, by the delta method.
+    how = f"estimated at x0 from {m} components: {value:.4g} ± {deviation:.2g}"
+    return (NamedConstant("sigma", value + 2 * deviation, how),)
 
 
 def gradient_squares(f: LinearSum, x: Any, rows: Any) -> Any:

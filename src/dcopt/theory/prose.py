@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from .plan import Plan
+from .record import Plan
 
 _THEOREM = {
     ("finite-sum", "criticality"): "A (finite sum, critical distance)",
@@ -12,11 +12,7 @@ _THEOREM = {
     ("online", "criticality"): "B (online, critical distance)",
     ("online", "gap"): "C (online, gap)",
 }
-_MODE = {
-    "certified": "mended theory, κ raised where needed",
-    "paper": "as printed",
-    "practical": "what dca-page does",
-}
+_MODE = {"certified": "mended theory, κ raised where needed", "paper": "as printed", "practical": "what dca-page does"}
 
 
 def paragraph(plan: Plan) -> str:

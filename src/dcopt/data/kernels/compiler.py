@@ -1,4 +1,4 @@
-"""Loops compiled by Numba and kept on disk, or as they are where there is no Numba.
+"""Loops that Numba compiles and caches on disk. Without Numba they run as plain Python.
 
 No jitclass (cannot be cached), no fastmath (drops NaN).
 """
@@ -31,19 +31,19 @@ else:
     _LOCKS = True
 
 _LOCK = "dcopt-kernels.lock"
-_PATIENCE = 60.0  # seconds to wait for another process that compiles: longer than all kernels take
-_PAUSE = 0.02  # seconds between two tries
+_PATIENCE = 60.0  # Seconds to wait for another process that compiles, more than all kernels take.
+_PAUSE = 0.02  # Seconds between two attempts.
 
 
 def _import() -> Any:
-    """Numba, or None where it is absent, switched off, or broken in one of many ways."""
+    """Numba, or None where it is absent, switched off or broken."""
     try:
         import numba
         import numba.extending
     except Exception as why:
         engine.trouble = f"numba cannot be imported ({why!r})"
         return None
-    settings: Any = numba.config  # its attributes are made when it is loaded
+    settings: Any = numba.config  # Its attributes are made when it is loaded.
     if settings.DISABLE_JIT:
         engine.trouble = "numba is told not to compile (NUMBA_DISABLE_JIT)"
         return None
@@ -55,17 +55,19 @@ ENGINE = "python" if numba is None else "numba"
 
 
 def compiled(function: Callable[..., Any], keep: bool = True) -> Callable[..., Any]:
-    """Compile with the disk cache, or without it (keep=False, or where no folder can be written); without Numba, the
-    function itself.
+    """Compile with the disk cache, or without it (keep=False, or no folder can be written).
+
+    Without Numba this returns the function itself.
     """
     if numba is None:
         return function
     if not keep:
         return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
-    function.__qualname__ += "_" + _text(inspect.getfile(function))  # its file in the disk cache: never a stale one
+    # The digest is part of the name of the cache file, so that no stale file is loaded.
+    function.__qualname__ += "_" + _text(inspect.getfile(function))
     try:
         kernel = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:  # "no locator available": a read-only installation without a home
+    except RuntimeError:  # Numba says "no locator available" for a read-only installation without a home folder.
         return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
     kernel._cache = _Kept(kernel._cache)
     return kernel  # type: ignore[no-any-return]
@@ -73,12 +75,12 @@ def compiled(function: Callable[..., Any], keep: bool = True) -> Callable[..., A
 
 @cache
 def _text(path: str) -> str:
-    """A digest of all that the kernels of this file are made of: an older Numba looks at its size and time only."""
+    """A digest of all sources of the kernels in this file. Older versions of Numba compare only its size and time."""
     return sha256(__version__.encode() + Path(__file__).read_bytes() + Path(path).read_bytes()).hexdigest()[:16]
 
 
 class _Kept:
-    """Numba's disk cache, whose troubles (a full disk, a torn file) cost another compilation and not the run."""
+    """Numba's disk cache. An error in it (a full disk, a torn file) causes another compilation, not a failure."""
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
@@ -104,7 +106,7 @@ class _Kept:
 
 
 class _Alone(threading.local):
-    kept = True  # the disk cache may be read and written
+    kept = True  # Whether the disk cache may be read and written.
 
 
 _alone = _Alone()
@@ -112,9 +114,9 @@ _alone = _Alone()
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
-    """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once.
+    """Compiling and loading happen inside this context, because two processes that write at once corrupt Numba's cache.
 
-    Who waits longer than the limit compiles for itself, in memory.
+    A process that waits longer than the limit compiles in memory.
     """
     with engine.off_the_clock(), ExitStack() as held:
         folder, before = _folder(), _alone.kept
@@ -124,19 +126,20 @@ def one_process_at_a_time() -> Iterator[None]:
                 yield
             finally:
                 _alone.kept = before
-        else:  # another system, or no place to write: then the cache is not written either
+        else:  # On other systems, or without a folder to write, the cache is not written either.
             yield
 
 
 def _locked(path: Path, held: ExitStack) -> bool:
-    """Hold the lock until `held` ends, if it can be had in time. A link and a FIFO are no locks."""
+    """Try to hold the lock until `held` ends. A symbolic link or a FIFO in place of the lock file is refused."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         held.callback(os.close, handle)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(f"{path} is not a regular file")
-        until = monotonic() + (0.0 if engine.alone else _PATIENCE)  # once is enough
+        # The process has waited once before; it does not wait again.
+        until = monotonic() + (0.0 if engine.alone else _PATIENCE)
         while True:
             with suppress(BlockingIOError):
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -165,7 +168,7 @@ def _folder() -> Path | None:
 
 
 def give_scalar_meaning(names: Any, *formulas: Any) -> None:
-    """Teach the compiler what array functions (attributes of `names`) mean for one number, and formulas of them."""
+    """Register scalar versions of array functions (attributes of `names`), and formulas of them, with the compiler."""
 
     def absolute(z: float) -> float:
         return abs(z)
@@ -174,7 +177,7 @@ def give_scalar_meaning(names: Any, *formulas: Any) -> None:
         return math.expm1(z)
 
     def clip(z: float, low: float, high: float) -> float:
-        return low if z < low else high if z > high else z  # NaN stays
+        return low if z < low else high if z > high else z  # NaN stays NaN.
 
     def expit(z: float) -> Any:
         e = names.exp(-abs(z))
@@ -182,9 +185,10 @@ def give_scalar_meaning(names: Any, *formulas: Any) -> None:
 
     scalars = absolute, elementary.exp, elementary.log1p, expm1, clip, expit
     for function, scalar in [(getattr(names, f.__name__), f) for f in scalars] + [(f, f) for f in formulas]:
-        numba.extending.overload(function, {"forceinline": True}, strict=False)(_always(scalar))  # or no vectors
+        # Without inlining, loops are not vectorised.
+        numba.extending.overload(function, {"forceinline": True}, strict=False)(_always(scalar))
 
 
 def _always(scalar: Callable[..., float]) -> Callable[..., Any]:
-    """Numba asks with the types of the arguments for an implementation: it is always this one."""
+    """Numba asks for an implementation for the types of the arguments. The answer is always this one."""
     return lambda *types: scalar

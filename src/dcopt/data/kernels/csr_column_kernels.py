@@ -1,4 +1,4 @@
-"""Loops over the columns of a CSR matrix, compiled as those of csr_kernels.py are, which hands them on."""
+"""Loops over the columns of a CSR matrix, compiled as those of csr_kernels.py are, which exports them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .compiler import compiled
 
-_ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))  # unsigned and signed together make a float
+# Numba converts the sum of an unsigned and a signed number to a float.
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
 
 
 @compiled
@@ -27,8 +28,8 @@ def gram_part(
 ) -> None:
     """out_{pq} += Σ_i w_i a_{ip} a_{iq}, low ≤ p < high, p ≤ q, where column j stands at place[j] (< 0: nowhere).
 
-    Four rows of `out` at a time: a loop over one is too short, its end comes as a surprise to the processor. What
-    that adds below the diagonal means nothing.
+    Four rows of `out` are updated at a time, because the processor mispredicts the end of shorter loops. The entries
+    below the diagonal are not meaningful.
     """
     most = 0
     for i in range(start, stop):
@@ -41,13 +42,13 @@ def gram_part(
         m = np.uint64(0)
         for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             p = place[np.uint64(indices[j])]
-            at[m] = p  # no question asked: the next one takes the place of one that stands nowhere
+            at[m] = p  # This avoids a branch. The next entry overwrites one whose column is not wanted.
             value[m] = data[j]
             m += np.uint64(p >= 0)
         ordered = True
         for a in range(_ONE, m):
             ordered &= at[a - _ONE] < at[a]
-        if not ordered:  # by insertion: at most as many moves as there are products to come
+        if not ordered:  # Insertion sort: it makes at most as many moves as there are products to come.
             for a in range(_ONE, m):
                 q, v, to = at[a], value[a], np.uint64(a)
                 while to > 0 and at[to - _ONE] > q:
@@ -118,12 +119,12 @@ def narrow(
     out_indices: NDArray[Any],
     out_data: NDArray[Any],
 ) -> None:
-    """The entries of the wanted columns, row by row; one place more than they need is written to"""
+    """The entries of the wanted columns, row by row. The arrays need room for one more entry"""
     to = np.uint64(0)
     out_indptr[0] = 0
     for i in range(indptr.size - 1):
         for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            out_indices[to] = indices[e]  # no question asked: the next one takes the place of one that is not wanted
+            out_indices[to] = indices[e]  # This avoids a branch. The next entry overwrites one that is not wanted.
             out_data[to] = data[e]
             to += np.uint64(wanted[np.uint64(indices[e])])
         out_indptr[i + 1] = to

@@ -1,4 +1,4 @@
-"""Loops over rows of a CSR matrix, compiled once per dtype and kept on disk. They know rows, not losses.
+"""Loops over rows of a CSR matrix, compiled once per dtype and cached on disk. They do not depend on a loss.
 
 Sums in the order of the rows (same bits every time), and in float64 also for float32 data. Column numbers and positions
 of entries are made unsigned, which spares the test for Python's negative indices (a quarter of the time); the door
@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiler import compiled, one_process_at_a_time
+from .csr_batch_kernels import dot1, dot2, dotk, take, tdot1, tdotk
 from .csr_column_kernels import column_counts, fill_columns, gram_part, narrow
 
-_ONE = np.uint64(1)  # unsigned and signed together make a float
-_READY: set[Any] = set()  # uses and types of arrays whose kernels are loaded
+_READY: set[Any] = set()  # The uses and array types whose kernels are loaded.
 
 
 def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, use: str) -> None:
-    """Compile or load the kernels of one use for these arrays, on no rows at all, before any clock runs."""
+    """Compile or load the kernels of one use for these arrays, on an empty list of rows, outside the measured time."""
     kinds = (use, *((part.dtype, part.flags.writeable) for part in (indptr, indices, data)))
-    if kinds in _READY:  # batches of a stream are matrices of their own: the lock is for the first one
+    if kinds in _READY:  # Every batch of a stream is a new matrix. Only the first one takes the lock.
         return
     a, rows, wide = (indptr, indices, data), np.zeros(0, np.int64), np.zeros(d)
     with one_process_at_a_time():
@@ -58,102 +58,6 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
 
 
 @compiled
-def dot1(
-    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
-) -> NDArray[Any]:
-    """z_k = ⟨a_{rows[k]}, x⟩"""
-    z = np.empty(rows.size, x.dtype)
-    for k in range(rows.size):
-        i = rows[k]
-        total = 0.0
-        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            total += data[j] * x[np.uint64(indices[j])]
-        z[k] = total
-    return z
-
-
-@compiled
-def dot2(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    x: NDArray[Any],
-    prev: NDArray[Any],
-) -> NDArray[Any]:
-    """z = (⟨a, x⟩, ⟨a, prev⟩), (2, m): both points in one pass over the rows, without stacking them first."""
-    z = np.empty((2, rows.size), x.dtype)
-    for k in range(rows.size):
-        i = rows[k]
-        one = 0.0
-        two = 0.0
-        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            a = data[j]
-            col = np.uint64(indices[j])
-            one += a * x[col]
-            two += a * prev[col]
-        z[0, k] = one
-        z[1, k] = two
-    return z
-
-
-@compiled
-def dotk(
-    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
-) -> NDArray[Any]:
-    """z_{kl} = ⟨a_{rows[k]}, x_{·l}⟩"""
-    z = np.zeros((rows.size, x.shape[1]), np.float64)
-    for k in range(rows.size):
-        i = rows[k]
-        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            a = data[j]
-            col = np.uint64(indices[j])
-            for m in range(x.shape[1]):
-                z[k, m] += a * x[col, m]
-    return z.astype(x.dtype)
-
-
-@compiled
-def tdot1(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    c: NDArray[Any],
-    d: int,
-) -> NDArray[Any]:
-    """Σ_k c_k a_{rows[k]}"""
-    out = np.zeros(d, np.float64)
-    for k in range(rows.size):
-        i = rows[k]
-        ck = c[k]
-        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            out[np.uint64(indices[j])] += ck * data[j]
-    return out.astype(c.dtype)
-
-
-@compiled
-def tdotk(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    c: NDArray[Any],
-    d: int,
-) -> NDArray[Any]:
-    """Σ_k a_{rows[k]} c_{k·}ᵀ"""
-    out = np.zeros((d, c.shape[1]), np.float64)
-    for k in range(rows.size):
-        i = rows[k]
-        for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            a = data[j]
-            col = np.uint64(indices[j])
-            for m in range(c.shape[1]):
-                out[col, m] += a * c[k, m]
-    return out.astype(c.dtype)
-
-
-@compiled
 def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
     """‖a_i‖²"""
     out = np.empty(indptr.size - 1, np.float64)
@@ -175,7 +79,7 @@ def dot1_part(
     x: NDArray[Any],
     z: NDArray[Any],
 ) -> None:
-    """z_{i−start} = ⟨a_i, x⟩, two rows at a time: an addition need not wait for the one before"""
+    """z_{i−start} = ⟨a_i, x⟩, two rows at a time, so that additions of both rows overlap"""
     for i in range(start, stop, 2):
         a, b, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1]), np.uint64(indptr[min(i + 2, stop)])
         one, two, both = 0.0, 0.0, min(b - a, end - b)
@@ -247,23 +151,3 @@ def tdotk_part(
             col = np.uint64(indices[j])
             for m in range(c.shape[1]):
                 out[col, m] += a * c[i - start, m]
-
-
-@compiled
-def take(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    start: NDArray[Any],
-    out_indices: NDArray[Any],
-    out_data: NDArray[Any],
-) -> None:
-    """The entries of these rows, the k-th from start[k] on"""
-    for k in range(rows.size):
-        to, e = np.uint64(start[k]), np.uint64(indptr[rows[k]])
-        for _ in range(indptr[rows[k] + 1] - indptr[rows[k]]):
-            out_indices[to] = indices[e]
-            out_data[to] = data[e]
-            to += _ONE
-            e += _ONE

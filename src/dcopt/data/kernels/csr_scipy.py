@@ -1,4 +1,4 @@
-"""The loops of csr_kernels.py in SciPy's code, for where Numba is absent or broken: same names, same sums."""
+"""The loops of csr_kernels.py made of SciPy's functions, for systems without a working Numba."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
 
 def _matrix(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int) -> Any:
     a = csr_array((indptr.size - 1, d))
-    a.indptr, a.indices, a.data = indptr, indices, data.astype(np.float64, copy=False)  # seen by the door: no checks
+    # The arrays were checked before; SciPy need not check them again.
+    a.indptr, a.indices, a.data = indptr, indices, data.astype(np.float64, copy=False)
     return a
 
 

@@ -41,7 +41,7 @@ def exp(z: Any) -> Any:
     e = np.int64(np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << _EXPONENT)).view(np.float64)
     shrink = z - (_LEAST - 1.0)
     shrink = 0.0 if shrink < 0.0 else 1.0 if shrink > 1.0 else shrink
-    return e * shrink + (above - y) * _LARGEST  # NaN stays, whatever its last bits are
+    return e * shrink + (above - y) * _LARGEST  # NaN stays NaN, whatever its last bits are.
 
 
 def log1p(z: Any) -> Any:
