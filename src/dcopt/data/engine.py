@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from . import forks as forks  # before anything is compiled
+
 trouble = ""  # why they are not, known from the first one on: Numba costs a third of a second to import
 alone = ""  # why they were compiled once more, for this process alone
 

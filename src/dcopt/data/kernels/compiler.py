@@ -20,7 +20,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from ...version import __version__
-from .. import engine
+from .. import engine, forks
 from . import elementary
 
 if sys.platform == "win32":
@@ -51,6 +51,10 @@ def _import() -> Any:
 
 
 numba = _import()
+if numba is not None:
+    from numba.core.compiler_lock import global_compiler_lock
+
+    forks.locks.append(global_compiler_lock)
 ENGINE = "python" if numba is None else "numba"
 
 
@@ -112,11 +116,11 @@ _alone = _Alone()
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
-    """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once.
+    """Compile and load in here, one thread at a time: Numba's disk cache mixes up its entries when two processes write.
 
     Who waits longer than the limit compiles for itself, in memory.
     """
-    with engine.off_the_clock(), ExitStack() as held:
+    with engine.off_the_clock(), forks.COMPILING, ExitStack() as held:
         folder, before = _folder(), _alone.kept
         if folder is not None and _LOCKS:
             try:
