@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -401,6 +402,54 @@ def test_small_files_do_not_become_large(tmp_path: Path, monkeypatch: pytest.Mon
     long = write(tmp_path / "long.csv", "a,b,c,d,y\n" + "1,2,3,4,5\n" * 9000)
     with pytest.raises(dcopt.BadFile, match="4 columns of .* rows or more take more than 100,000 bytes: set DCOPT_MAX"):
         read(long, Columns("y"))
+
+
+def bomb(path: Path, column: str, words: list[str], rows: int, **options: Any) -> str:
+    """A Parquet file that says each of these words once and has them in many rows; in the column a or the target y."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    codes = np.arange(rows) % len(words)
+    texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(np.int32)), pyarrow.array(words))
+    if options:
+        texts = texts.dictionary_decode()
+    table = {"a": pyarrow.array(np.arange(rows) % 7.0), "y": pyarrow.array(codes)} | {column: texts}
+    parquet.write_table(pyarrow.table(table), path, compression="zstd", **options)
+    return str(path)
+
+
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_long_words_are_not_multiplied_by_the_rows(
+    column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two words of a megabyte in 20,000 rows, a kilobyte of Parquet, took more than 4 GB."""
+    words = ["x" * 10**6, "x" * 10**6 + "y"]
+    path = bomb(tmp_path / "t.parquet", column, words, 20_000)
+    assert Path(path).stat().st_size < 2000
+    tracemalloc.start()
+    try:
+        with pytest.raises(dcopt.BadFile, match=r"its text has more than 67,108,864 bytes: set DCOPT_MAX_BYTES"):
+            read(path, Columns("y"))
+        assert tracemalloc.get_traced_memory()[1] < 3e7
+    finally:
+        tracemalloc.stop()
+    if column == "a":
+        return
+    monkeypatch.setenv("DCOPT_MAX_BYTES", "1e9")
+    few = read(bomb(tmp_path / "few.parquet", "y", words, 100), Columns("y"))
+    assert few.y is not None and len(set(few.y.tolist())) == 2
+    monkeypatch.setenv("DCOPT_MAX_BYTES", "2e8")  # an array of them takes four bytes a character
+    with pytest.raises(dcopt.BadFile, match="100 targets, the longest of 1,000,001 characters, take more than 200,"):
+        read(str(tmp_path / "few.parquet"), Columns("y"))
+
+
+def test_a_parquet_file_does_not_unpack_to_two_hundred_times_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts that are written out in every row, and compressed: the file declares how many bytes they are."""
+    path = bomb(tmp_path / "t.parquet", "a", ["x" * 10**6], 100, use_dictionary=False)
+    assert Path(path).stat().st_size < 50_000
+    monkeypatch.setattr(pytest.importorskip("pyarrow.parquet").ParquetFile, "iter_batches", None)  # nothing is read
+    with pytest.raises(dcopt.BadFile, match=r"its columns unpack to more than 67,108,864 bytes: set DCOPT_MAX_BYTES"):
+        read(path, Columns("y"))
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:

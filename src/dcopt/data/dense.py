@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..draw import Draw
+from ..linalg.blas_threads import for_product
 from ..xp import Array
 from .rows import Can
 
@@ -40,23 +42,27 @@ class DenseRows:
 
     @_quiet
     def dot(self, x: Array, rows: Array | None = None) -> Array:
-        return self._rows(rows) @ x
+        a = self._rows(rows)
+        with _threads(a, x):
+            return a @ x
 
     @_quiet
-    def pair(
-        self, x: Array, prev: Array, rows: Array | None = None
-    ) -> Array:
+    def pair(self, x: Array, prev: Array, rows: Array | None = None) -> Array:
         a = self._rows(rows)
-        return np.stack((a @ x, a @ prev))
+        with _threads(a, x):
+            return np.stack((a @ x, a @ prev))
 
     @_quiet
     def tdot(self, c: Array, rows: Array | None = None) -> Array:
         if rows is not None:
-            return self._rows(rows).T @ c
+            a = self._rows(rows)
+            with _threads(a, c):
+                return a.T @ c
         first, *others = self._blocks()
-        out = self.a[first].T @ c[first]
-        for block in others:
-            out += self.a[block].T @ c[block]
+        with self._for_block(c):
+            out = self.a[first].T @ c[first]
+            for block in others:
+                out += self.a[block].T @ c[block]
         return out
 
     @_quiet
@@ -65,13 +71,18 @@ class DenseRows:
         z = np.zeros((self.shape[0], *x.shape[1:]), np.result_type(self.a, x))
         out: Any = None
         moved = bool(x.any())  # Most runs begin at 0.
-        for block in self._blocks():
-            a = self.a[block]
-            if moved:
-                np.matmul(a, x, out=z[block])
-            g = a.T @ of(z[block], block.start, block.stop)
-            out = g if out is None else out + g
+        with self._for_block(x):
+            for block in self._blocks():
+                a = self.a[block]
+                if moved:
+                    np.matmul(a, x, out=z[block])
+                g = a.T @ of(z[block], block.start, block.stop)
+                out = g if out is None else out + g
         return z, out
+
+    def _for_block(self, x: Array) -> AbstractContextManager[Any]:
+        """BLAS's threads for the products of each block with x, or of its transpose with as many columns."""
+        return _threads(self.a[next(self._blocks())], x)
 
     def _blocks(self, least: int = 1) -> Iterator[slice]:
         n = self.shape[0]
@@ -128,7 +139,8 @@ class DenseRows:
                 some = some * root[rows, None]
             some = np.asarray(some if unit == 1.0 else some / unit, dtype)
             # BLAS computes the product of a matrix with its own transpose in half of the time of another product.
-            total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
+            with for_product(len(some), k, k):
+                total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
         total = total if unit == 1.0 else total * unit**2
         return total if m is None else total + np.outer(m, side) + np.outer(side, m) + mass * np.outer(m, m)
 
@@ -160,3 +172,8 @@ class DenseRows:
         """As `gram`, in float32 where it is not cheap."""
         cheap = self.shape[0] * len(columns) ** 2 <= _CHEAP
         return self.gram(weights, columns, np.float64 if cheap else np.float32)
+
+
+def _threads(a: Array, x: Array) -> AbstractContextManager[Any]:
+    """Those of BLAS for a product of a with x, or of its transpose with as many columns."""
+    return for_product(a.shape[0], a.shape[1], x.shape[1] if x.ndim > 1 else 1)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from . import forks as forks  # It comes before anything is compiled.
+
 trouble = ""  # The reason why loops are not compiled. It is known after Numba was first imported.
 alone = ""  # The reason why loops were compiled again, for this process alone.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.bounds import most_bytes, too_large
 from ..errors import BadFile, BadSettings, nearest
 from .coding import Coded, Coding, complete, fit_coding
 from .columns import NUMBER, Table, repeated
@@ -86,6 +87,7 @@ def _labels(table: Table, wanted: Columns, say: Say = lambda text: None) -> NDAr
             raise table.refuse(i, table.target or 0, f"the target is {label}")
     absent = [i for i, label in enumerate(table.labels) if label is None]
     if not absent:
+        _affordable_targets(table.path, table.labels)
         return targets(table.labels)
     if wanted.must:
         more = "" if len(absent) == 1 else f" here and in {len(absent) - 1} more rows"
@@ -93,6 +95,13 @@ def _labels(table: Table, wanted: Columns, say: Say = lambda text: None) -> NDAr
         raise table.refuse(absent[0], table.target or 0, f"the target is missing{more}{hint}")
     say(f"the target is missing in {len(absent)} of {len(table.labels)} rows: no score")
     return None
+
+
+def _affordable_targets(path: str, labels: Sequence[Any]) -> None:
+    """An array of texts gives all of them the room of the longest, in four bytes a character."""
+    widest = max((len(label) for label in labels if isinstance(label, str)), default=0)
+    if 4 * widest * len(labels) > (limit := most_bytes()):
+        raise BadFile(path, too_large(f"{len(labels):,} targets, the longest of {widest:,} characters, take", limit))
 
 
 def targets(values: Sequence[Any]) -> NDArray[Any]:

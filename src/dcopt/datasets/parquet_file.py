@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.bounds import most_bytes, too_large
+from ..data.bounds import most_text, too_large
 from ..errors import BadFile
 from .columns import BLANKS, Cells, Table, affordable, missing, repeated
 from .text import Progress
@@ -44,13 +44,17 @@ class ParquetFile:
             _readable(self.path, schema.field(j).type, j, names[j])
         cells = {j: Cells(names[j], j + 1, text=j in texts) for j in features}
         labels: list[Any] = []
-        done = 0
+        done = texts_so_far = 0
+        limit = most_text(Path(self.path).stat().st_size)
         for batch in self._file.iter_batches(batch_size=_ROWS, columns=[names[j] for j in wanted]):
             for j in wanted:
                 values = batch.column(names[j])
                 values.validate(full=True)  # a damaged file may have codes of words that are not there
+                texts_so_far += _text_bytes(values)
+                if texts_so_far > limit:
+                    raise BadFile(self.path, too_large("its text has", limit))
                 if j == target:
-                    labels.extend(map(_label, values.to_pylist()))
+                    labels.extend(_labels(values))
                 if j in cells:
                     _extend(cells[j], values, j in texts)
             done += batch.num_rows
@@ -64,7 +68,7 @@ class ParquetFile:
     def _bounded(self, wanted: Sequence[int], rows: int) -> None:
         """The sizes that the file declares."""
         affordable(self.path, rows, len(wanted))
-        about, limit = self._file.metadata, most_bytes()
+        about, limit = self._file.metadata, most_text(Path(self.path).stat().st_size)
         # Not the sizes of single columns: where those are damaged, pyarrow ends the process when it is asked for them.
         size = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
         if size > limit:
@@ -126,6 +130,28 @@ def _extend(cells: Cells, values: Any, text: bool) -> None:
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _text_bytes(values: Any) -> int:
+    """Those of the texts in all rows; the words of a dictionary are stored once, and may be long."""
+    from pyarrow import compute, types
+
+    coded = types.is_dictionary(values.type)
+    words = values.dictionary if coded else values
+    if not _is_text(words.type):
+        return 0
+    lengths = compute.binary_length(words.cast("large_string") if types.is_string_view(words.type) else words)
+    return int(compute.sum(lengths.take(values.indices) if coded else lengths).as_py() or 0)
+
+
+def _labels(values: Any) -> list[Any]:
+    """Targets; the words of a dictionary are not copied for every row."""
+    from pyarrow import types
+
+    if not types.is_dictionary(values.type):
+        return [_label(v) for v in values.to_pylist()]
+    words = [_label(v) for v in values.dictionary.to_pylist()]
+    return [None if i is None else words[i] for i in values.indices.to_pylist()]
 
 
 def _label(value: Any) -> Any:

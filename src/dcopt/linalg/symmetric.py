@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_ONE_THREAD = 32  # rows of a matrix for which a BLAS wakes no other thread by itself
+from .blas_threads import one_thread as one_thread
 
 
 def square(Q: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -43,18 +41,3 @@ def solve(Q: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]
     except np.linalg.LinAlgError:
         return None
     return np.asarray(x) if np.linalg.norm(Q @ x - b) <= 1e-6 * np.linalg.norm(b) else None
-
-
-def one_thread(size: int) -> Any:
-    """Limit BLAS to one thread for a small system: two threads that wait for each other on a busy machine took fifty
-    times longer. The smallest systems take one thread by themselves.
-    """
-    return _blas().limit(limits=1) if size > _ONE_THREAD else nullcontext()
-
-
-@cache
-def _blas() -> Any:
-    import scipy.linalg.lapack  # noqa: F401  # its BLAS is a library of its own, which must be there to be limited
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")

@@ -20,7 +20,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from ...version import __version__
-from .. import engine
+from .. import engine, forks
 from . import elementary
 
 if sys.platform == "win32":
@@ -51,6 +51,10 @@ def _import() -> Any:
 
 
 numba = _import()
+if numba is not None:
+    from numba.core.compiler_lock import global_compiler_lock
+
+    forks.locks.append(global_compiler_lock)
 ENGINE = "python" if numba is None else "numba"
 
 
@@ -114,11 +118,12 @@ _alone = _Alone()
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
-    """Compiling and loading happen inside this context, because two processes that write at once corrupt Numba's cache.
+    """Compiling and loading happen inside this context, one thread at a time, because two processes that write at once corrupt
+    Numba's cache.
 
     A process that waits longer than the limit compiles in memory.
     """
-    with engine.off_the_clock(), ExitStack() as held:
+    with engine.off_the_clock(), forks.COMPILING, ExitStack() as held:
         folder, before = _folder(), _alone.kept
         if folder is not None and _LOCKS:
             try:
