@@ -168,7 +168,8 @@ class Driver:
                     return End(status)
                 began, self.whole = clock(), False
                 end = self._step(states, began)
-                end = end or self._observed(observers)
+                seen = self._observed(observers) if self.whole else None  # also after a step that changed nothing
+                end = end or seen
                 if end is not None:
                     return end
                 if interrupts.asked:
