@@ -59,7 +59,7 @@ class PreparedRun:
         self, rule: Rule, callbacks: Sequence[Observer], state: State, free: bool, keeper: Keeper | None,
         own_rule: bool = False,
     ) -> Result:  # fmt: skip
-        """Run from the first state. `free`: the method may choose where to start. `own_rule`: the caller's may end it."""
+        """Run from the first state. `free`: the method may choose it. `own_rule`: a rule of the caller's may end it."""
         began = clock()
         with np.errstate(all="ignore"):
             state = self._begin(state, free, own_rule)
