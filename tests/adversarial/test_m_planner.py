@@ -13,15 +13,19 @@ from dcopt.convex import ScaledIdentity
 from dcopt.errors import BadSettings
 from dcopt.estimators import PAGE
 from dcopt.regularizers import CappedL1, Zero
+from dcopt.sums import Facts, SumBase
 
 MODES, SETTINGS, MEASURES = ("certified", "paper", "practical"), ("finite-sum", "online"), ("gap", "criticality")
 
 
-class Given:
+class Given(SumBase):
     shape, dtype = (3,), np.dtype(float)
 
     def __init__(self, n: int | None, rho: float = 1.0, L_H: float = 2.0, L: float = 2.0, L_v: float = 0.5) -> None:
-        self.n, self.rho, self.L_H, self.L, self.L_v = n, rho, L_H, L, L_v
+        self.n, self.known = n, Facts(rho=rho, L_H=L_H, L=L, L_v=L_v)
+
+    def facts(self) -> Facts:
+        return self.known
 
 
 def given(n: int | None, kappa: float = 1.0, **constants: float) -> dcopt.Problem:
