@@ -13,6 +13,7 @@ from programs import PARTS, PENALTIES, Program, mean, program
 
 import dcopt
 from dcopt.convex import Diagonal, Mean, Quadratic, Radial, ScaledIdentity, Shifted, least_squares
+from dcopt.data.rows import Can
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, CannotSolve
 from dcopt.laws.base import LawBroken, run
@@ -278,6 +279,9 @@ def test_component_gradients_are_counted():
             nonlocal seen
             seen += self.rows.shape[0]
             return self.rows.through(x, of)
+
+        def can(self):
+            return Can(one_pass=self.through)
 
     f = G.sum
     H = Mean(type(f)(Counted(f.a), f.loss, f.labels, f.weights, f.classes), G.mu)
