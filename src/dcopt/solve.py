@@ -193,7 +193,7 @@ def solve(
         _is_new(checkpoint, P)
         keeper = run.keeper(checkpoint, every, stop is not None and not settle)
     free_start = x0 is None and isinstance(method, str) and method in (AUTO, "dca-local")
-    return run.start(goal.rule(P, stop), callbacks, state, free_start and (stop is None or settle), keeper)
+    return run.start(goal.rule(P, stop), callbacks, state, free_start, keeper, stop is not None and not settle)
 
 
 def _ends(stop: Rule | None) -> bool:

@@ -16,6 +16,7 @@ import dcopt
 from dcopt import BadInput, BadSettings, Problem, Status, erm, iterate, solve
 from dcopt.convex import ScaledIdentity
 from dcopt.data.check import as_rows
+from dcopt.data.rows import Can
 from dcopt.draw import Draw
 from dcopt.estimators import PAGE, SAG, SAGA, SARAH, SVRG, Full, LooplessSVRG
 from dcopt.losses import LOSSES, Logistic
@@ -624,6 +625,9 @@ class Endless:
 
     def norms2(self) -> Any:
         return np.ones(1)
+
+    def can(self) -> Can:
+        return Can(pair=self.pair)
 
 
 class OneLabel(np.ndarray):

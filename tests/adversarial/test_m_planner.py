@@ -13,18 +13,24 @@ from dcopt.convex import ScaledIdentity
 from dcopt.errors import BadSettings
 from dcopt.estimators import PAGE
 from dcopt.regularizers import CappedL1, Zero
+from dcopt.sums import Facts, SumBase
 
 MODES, SETTINGS, MEASURES = ("certified", "paper", "practical"), ("finite-sum", "online"), ("gap", "criticality")
 
 
-class Given:
+class Given(SumBase):
     shape, dtype = (3,), np.dtype(float)
 
-    def __init__(self, n: int | None, rho: float = 1.0, L_H: float = 2.0, L: float = 2.0, L_v: float = 0.5) -> None:
-        self.n, self.rho, self.L_H, self.L, self.L_v = n, rho, L_H, L, L_v
+    def __init__(
+        self, n: int | None, rho: float = 1.0, L_H: float = 2.0, L: float = 2.0, L_v: float | None = 0.5
+    ) -> None:
+        self.n, self.known = n, Facts(rho=rho, L_H=L_H, L=L, L_v=L_v)
+
+    def facts(self) -> Facts:
+        return self.known
 
 
-def given(n: int | None, kappa: float = 1.0, **constants: float) -> dcopt.Problem:
+def given(n: int | None, kappa: float = 1.0, **constants: Any) -> dcopt.Problem:
     H: Any = Given(n, **constants)
     return dcopt.Problem(ScaledIdentity(kappa), H, Zero())
 
@@ -73,8 +79,7 @@ def test_missing_constants_are_asked_for() -> None:
         dcopt.plan(given(10), 0.1, setting="online", D0=1.0)
     with pytest.raises(BadSettings, match="sigma"):
         dcopt.plan(given(10), 0.1, setting="online", D0=1.0, sigma=math.nan)
-    P = given(10)
-    del P.H.L_v  # type: ignore[union-attr]
+    P = given(10, L_v=None)
     with pytest.raises(BadSettings, match="L_v"):
         dcopt.plan(P, 0.1, D0=1.0)
     with pytest.raises(BadSettings, match="online"):
@@ -103,7 +108,7 @@ def test_m3_criticality_needs_a_smooth_r2() -> None:
 def test_m5_monotone(setting: Any, measure: Any) -> None:
     """Smaller ε, larger L, smaller ρ never lower the cost."""
 
-    def cost(eps: float = 0.1, kappa: float = 4.0, **constants: float) -> float:
+    def cost(eps: float = 0.1, kappa: float = 4.0, **constants: Any) -> float:
         n = 10**12 if setting == "online" else 1000
         return dcopt.plan(given(n, kappa, **constants), eps, measure, setting, D0=1.0, sigma=1.0).gradients
 

@@ -11,7 +11,7 @@ import pytest
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, NeedsFiniteSum
 from dcopt.estimators import ESTIMATORS, PAGE, SAG, SAGA, SARAH, SVRG, Estimate, Estimator, LooplessSVRG
-from dcopt.estimators.base import OnlyG, both
+from dcopt.estimators.base import OnlyG, cost_of
 from dcopt.estimators.table import Table
 from dcopt.laws.base import LawBroken, run
 from dcopt.laws.estimators import LAWS
@@ -117,7 +117,7 @@ class DoubleCounts(SAGA):
         correction = batch.pull(new - memory.slopes[rows])
         memory.slopes[rows] = new
         table = Table(memory.slopes, memory.mean + correction * (batch.size / sum.n), None)
-        return Estimate(memory.mean + correction, table, both(batch))
+        return Estimate(memory.mean + correction, table, cost_of(batch))
 
 
 class RefreshesTooOften(PAGE):
@@ -270,7 +270,7 @@ class SGD:
 
     def start(self, sum: Any, x: Any, draw: Draw) -> Estimate:
         batch = sum.sample(1, draw)
-        return Estimate(batch.grad(x), Nothing(), both(batch))
+        return Estimate(batch.grad(x), Nothing(), cost_of(batch))
 
     def step(self, sum: Any, x: Any, prev: Any, memory: Any, draw: Draw) -> Estimate:
         return self.start(sum, x, draw)
@@ -292,12 +292,12 @@ class STORM:
 
     def start(self, sum: Any, x: Any, draw: Draw) -> Estimate:
         batch = sum.all()
-        return Estimate(batch.grad(x), OnlyG(batch.grad(x)), both(batch, points=2))
+        return Estimate(batch.grad(x), OnlyG(batch.grad(x)), cost_of(batch, points=2))
 
     def step(self, sum: Any, x: Any, prev: Any, memory: Any, draw: Draw) -> Estimate:
         batch = sum.sample(self.b_small, draw, self.sampling)
         g = batch.grad(x) + (1 - self.a) * (memory.g - batch.grad(prev))
-        return Estimate(g, OnlyG(g), both(batch, points=2))
+        return Estimate(g, OnlyG(g), cost_of(batch, points=2))
 
 
 @pytest.mark.parametrize("own", [SGD(), STORM(a=0.2, b_small=2), STORM(a=0.5, b_small=2, sampling="distinct")])

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dcopt.subproblems.held import Held
-from dcopt.subproblems.local import Local
-from dcopt.subproblems.metrics import Matrix
 from scipy.sparse import csr_array
 
 import dcopt
 from dcopt.convex import LocalCurvature, Quadratic, ScaledIdentity
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, CannotSolve, ResumeMismatch
-from dcopt.estimators import ESTIMATORS, PAGE, SAGA, SVRG, Full, Revisited
+from dcopt.estimators import ESTIMATORS, PAGE, SAGA, SVRG, Full
 from dcopt.estimators.base import Estimate
-from dcopt.local.epochs import Epoch, enough, locally
-from dcopt.local.samples import Nested
+from dcopt.local import Local, Samples
+from dcopt.local.epochs import EpochRule, FrozenMetric, enough
+from dcopt.local.models import DenseModel, dense_model
+from dcopt.local.place import Place
+from dcopt.local.program import Program
 from dcopt.methods import METHODS
 from dcopt.regularizers import L1, MCP, SCAD, Exponential, Nonnegative, Zero
 from dcopt.state import State
@@ -87,17 +87,18 @@ def test_a_held_metric_takes_the_step_of_the_program() -> None:
     A = draw.normal(size=(30, D))
     Q, some = A.T @ A / 30 + 0.1 * np.eye(D), np.array([0, 2, 3, 5])
     x, u, r = draw.normal(size=D), draw.normal(size=D), L1(lam=0.2)
-    held = Held(Matrix(Q[np.ix_(some, some)], np.zeros(len(some))), some, (r, parts(r, (D,))), 1e-13)
+    model = DenseModel(Q[np.ix_(some, some)], np.zeros(len(some)))
     for tau in (1.0, 4.0):
         part = tau * Q[np.ix_(some, some)]
         b = part @ x[some] + u[some]
         want = cd(Quadratic(part, b), r, np.zeros(4), warm=np.zeros(4), tol=1e-13).x
         for G in (ScaledIdentity(2.0), ScaledIdentity(30.0)):
-            got = held.scaled(tau)(G, r, u + G.grad(x), x, 0.0).x
+            held = FrozenMetric(model.scaled(tau), some, 1e-13, r, parts(r, (D,)))
+            got = held(G, r, u + G.grad(x), x, 0.0).x
             assert np.abs(got[some] - want).max() < 1e-9
             assert got[1] == x[1] and got[4] == x[4]
     own = Nonnegative()
-    bound = Held(Matrix(Q, np.zeros(D)), np.arange(D), (own, parts(own, (D,))), 1e-3)
+    bound = FrozenMetric(DenseModel(Q, np.zeros(D)), np.arange(D), 1e-3, own, parts(own, (D,)))
     assert (bound(ScaledIdentity(1.0), own, -10.0 + np.zeros(D), np.ones(D), 0.0).x >= 0.0).all()
 
 
@@ -261,21 +262,28 @@ def test_the_second_epoch_is_in_a_larger_metric() -> None:
     assert (5, False) in took.values()
 
 
-def test_it_ends_after_some_steps_however_small_the_batches_are() -> None:
+def test_it_ends_after_some_steps_however_small_the_batches_are(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data(n=4000)
     P = dcopt.erm(X, y, "logistic", L1(lam=0.01), decomposition="local")
-    f = P.f
+    f, calls = P.f, [0]
     assert isinstance(f, LinearSum)
-    calls = [0]
 
-    class Step:
-        def __call__(self, G: Any, r: Any, y: Any, warm: Any, tol: float) -> Any:
-            calls[0] += 1
-            return Inner(warm + 1e-3, 0.0, 1)
+    def step(self: Any, G: Any, r: Any, y: Any, warm: Any, tol: float) -> Any:
+        calls[0] += 1
+        return Inner(warm + 1e-3, 0.0, 1)
 
-    walks = list(Epoch(P, page(1), Draw(0, 0))(lambda tau: Step(), f.recent.at(np.zeros(D))))
-    assert [walk.steps for walk in walks] == [256, 256] and calls[0] == 512
-    assert [walk.tau for walk in walks] == [3.0, 9.0] and {walk.cost.gradients for walk in walks} == {2 * 255}
+    monkeypatch.setattr(FrozenMetric, "__call__", step)
+    rule, zero = EpochRule(page(1)), np.zeros(D)
+    how = Local(epochs=rule)
+    program = Program.of(Place.of(P, f, f.look(zero)), how.working_set, how.accuracy, how.escape)
+    Q = dense_model(program.here.C, program.columns, program.r.p, 1e-4)
+    ends = list(rule.ends(program, Q, how, Draw(0, 0)))
+    assert calls[0] == 512 and len(ends) == 2
+    for tau, end in zip((3.0, 9.0), ends, strict=True):  # 256 steps each; the first one's gradient was known
+        assert end.cost == Cost(2 * 255, 255)
+        np.testing.assert_allclose(end.step, 0.256 * np.ones((len(program.x), 1)), rtol=1e-9)
+        own = Q.quad(Q.minimize(program.x, program.u, program.p, program.tol) - program.x) / 9.0
+        assert end.fall == pytest.approx(0.05 * max(tau / 256 * Q.quad(end.step), own), rel=1e-6)
 
 
 def test_a_majorizer_of_its_own_in_every_step() -> None:
@@ -287,7 +295,7 @@ def test_a_majorizer_of_its_own_in_every_step() -> None:
     own, x = P.r, np.linspace(-1.0, 1.0, D)
     r1 = own.linearize(x, x.copy)[1]
     assert r1 is not own
-    held = Held(Matrix(np.eye(D), np.zeros(D)), np.arange(D), (own, parts(own, (D,))), 1e-13)
+    held = FrozenMetric(DenseModel(np.eye(D), np.zeros(D)), np.arange(D), 1e-13, own, parts(own, (D,)))
     got = held(ScaledIdentity(1.0), r1, x + 0.02, x, 0.0).x  # u = y − x
     p = parts(r1, (D,))
     want = np.sign(x + 0.02) * np.maximum(np.abs(x + 0.02) - p.c[:, 0], 0.0)
@@ -345,7 +353,7 @@ def test_a_checkpoint_knows_the_sizes_of_its_epochs(tmp_path: Any, monkeypatch: 
     """Those of a named method follow from the data by a rule that may change: then the draws would be others."""
     path = tmp_path / "run"
     dcopt.solve(problem(), "dca-page", steps=2, seed=3, checkpoint=path)
-    monkeypatch.setattr("dcopt.epochs.enough", lambda P: 50)
+    monkeypatch.setattr("dcopt.methods.enough", lambda P: 50)
     with pytest.raises(ResumeMismatch, match="b_small=50"):
         dcopt.resume(path, problem(), steps=5)
 
@@ -357,7 +365,7 @@ def test_named_methods_take_batches_that_the_metric_can_bear() -> None:
     """s_p ℓ ≤ 1: √(Nd/2) rows; where four of these are all rows, the full gradient. One's own sizes stay."""
     P = problem()
     assert enough(P) == int(np.ceil(np.sqrt(N * D / 2)))
-    inner = {name: _inner(locally(METHODS[name], P)[0], P) for name in NAMED}
+    inner = {name: _inner(METHODS[name], P) for name in NAMED}
     own = {name: _size(METHODS[name].estimator(N)) for name in NAMED}
     for name, estimator in inner.items():
         size = max(enough(P), own[name])
@@ -365,17 +373,17 @@ def test_named_methods_take_batches_that_the_metric_can_bear() -> None:
     assert sum(estimator is not None for estimator in inner.values()) >= 5
     assert getattr(inner["sdca"], "quadratic", None) == "outside"
     small = dcopt.erm(*data(n=40), decomposition="local")
-    assert _inner(locally(METHODS["dca-page"], small)[0], small) is None
-    recipe, said = locally(dcopt.methods.as_method(page(3)), P)
-    assert _inner(recipe, P) == page(3) and isinstance(recipe.estimator(N), Revisited) and "b_small=3" in said[0]
+    assert _inner(METHODS["dca-page"], small) is None
+    recipe = dcopt.methods.as_method(page(3))
+    assert _inner(recipe, P) == page(3) and "b_small=3" in recipe.ready(P).notes[0]
     S = problem(decomposition="scalar")
-    assert locally(METHODS["dca-page"], S) == (METHODS["dca-page"], ())
+    assert METHODS["dca-page"].ready(S).local is None and METHODS["dca-page"].ready(S).notes == ()
 
 
 def _inner(recipe: Any, P: dcopt.Problem) -> Any:
-    epoch = recipe.subsolver(P).epoch
-    assert epoch is None or isinstance(epoch, Epoch)
-    return None if epoch is None else epoch.estimator
+    how = recipe.ready(P).local
+    assert isinstance(how, Local)
+    return None if how.epochs is None else how.epochs.estimator
 
 
 def _size(estimator: Any) -> int:
@@ -400,7 +408,9 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
     with pytest.raises(CannotSolve, match="cyclic|the same rows"):
         dcopt.solve(P, PAGE(p=0.1, b_small=4, sampling="cyclic"), steps=1)
     with pytest.raises(CannotSolve, match='use \'decomposition="scalar"\''):
-        dcopt.solve(problem("logistic", pairs), "auto", steps=1)
+        dcopt.solve(problem("logistic", pairs), "dca-svrg", steps=1)
+    other = dcopt.solve(problem("logistic", pairs), "auto", tol=1e-6)  # It is free to take another decomposition.
+    assert other.success and "groups" not in other.method and "Gram" in other.notes[0]
 
 
 def test_a_sub_solver_that_does_not_look_at_f_is_refused() -> None:
@@ -411,13 +421,11 @@ def test_a_sub_solver_that_does_not_look_at_f_is_refused() -> None:
             dcopt.solve(Q, method, passes=2, subsolver="prox")
         with pytest.raises(BadSettings, match="subsolver"):
             dcopt.iterate(Q, method, subsolver="fista")
-    with pytest.raises(BadSettings, match="subsolver"):
-        dcopt.solve(S, "dca-nested", steps=1, subsolver=Local(S))  # which would look at all rows
-    own = [states(Q, Revisited(), 4) for Q in (P, S)]
+    own = [states(Q, Local(), 4) for Q in (P, S)]
     for one, two, three in zip(*own, states(S, "dca-local", 4), strict=True):
         assert np.array_equal(one.x, three.x) and np.array_equal(two.x, three.x)
         assert one.spent == two.spent == three.spent
-    grows = states(S, Revisited(Nested()), 4)[-1]
+    grows = states(S, Local(Samples()), 4)[-1]
     assert grows.spent == states(S, "dca-nested", 4)[-1].spent
 
 

@@ -24,7 +24,7 @@ from dcopt.regularizers import REGULARIZERS, Exponential, Profiled, Regularizer,
 from dcopt.solve import first_state, iterate
 from dcopt.state import State
 from dcopt.subproblems import prox
-from dcopt.sums import LinearSum
+from dcopt.sums import LinearSum, SumBase
 
 STATES, TOL = 50, 1e-12
 N = 64  # a square: ⌈√N⌉ = ⌊√N⌋
@@ -181,7 +181,7 @@ class InsideBatch:
 
 
 @dataclass(frozen=True)
-class Inside:
+class Inside(SumBase):
     """H = (1/N) Σ h_i"""
 
     of: LinearSum

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dcopt.subproblems.metrics import Matrix
 
 from dcopt.linalg.symmetric import positive, solve, square
+from dcopt.local.models import DenseModel
 from dcopt.subproblems.cd import sweep
 from dcopt.subproblems.newton import SMALL, newton
 from dcopt.subproblems.parts import Parts
@@ -57,7 +57,7 @@ def least(Q: Any, b: Any, p: Parts) -> float:
 @pytest.mark.parametrize("seed", range(6))
 def test_it_finds_the_least_of_all_pieces(seed: int, bounds: tuple[float, float]) -> None:
     Q, b, p, x = program(5, 40, seed, *bounds)
-    v = Matrix(Q, np.full(len(Q), 1e-9)).program(x, b - Q @ x, p, 1e-12)
+    v = DenseModel(Q, np.full(len(Q), 1e-9)).minimize(x, b - Q @ x, p, 1e-12)
     assert value(Q, b, p, v) == pytest.approx(least(Q, b, p), rel=1e-9, abs=1e-12)
 
 
@@ -97,7 +97,7 @@ def test_it_ends_where_coordinate_descent_crawls() -> None:
 
     zero = np.zeros((200, 1))
     assert off(sweep(Q, b, zero, p, 400)) > 1e-4
-    v = Matrix(Q, np.full(len(Q), 1e-12)).program(zero, b, p, 1e-10)
+    v = DenseModel(Q, np.full(len(Q), 1e-12)).minimize(zero, b, p, 1e-10)
     assert off(v) <= 1e-10 and np.count_nonzero(v) > 100
 
 

@@ -92,10 +92,11 @@ def test_table_methods_work_on_given_h() -> None:
     """DCA-SAGA and SDCA on problem (M): the table holds ∇h_i, and in form (S) the same algorithm results."""
     from dcopt.convex import ScaledIdentity
     from dcopt.estimators import SAG, SAGA
+    from dcopt.sums import SumBase
 
     P = convex_problem().with_kappa(3.0)
 
-    class H:
+    class H(SumBase):
         """h_i = κ/2 ‖x‖² − f_i through its gradients alone."""
 
         n, shape, dtype = 80, (10,), np.dtype(float)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from dcopt.subproblems.curvature import by_columns, matrix
-from dcopt.subproblems.local import Local
-from dcopt.subproblems.metrics import ByClasses, Matrix
-from dcopt.subproblems.moving import Moving
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine
 
 import dcopt
 from dcopt.data.check import as_rows
+from dcopt.local import costs
+from dcopt.local.models import DenseModel, SoftmaxColumnModel, dense_model, model
+from dcopt.local.penalty import PenaltyOnWorkingSet
 from dcopt.regularizers import L1, MCP, SCAD, ElasticNet, Except, Exponential, Regularizer
-from dcopt.subproblems.eliminated import Reduced
+from dcopt.subproblems.eliminated import Eliminated
 from dcopt.subproblems.newton import newton_rows
 from dcopt.subproblems.parts import Parts, lengths, parts
 from dcopt.subproblems.quadratic import distances
@@ -52,10 +50,10 @@ def test_the_program_over_rows_is_solved(seed: int, free: int) -> None:
     half = 0.5 * cp.sum_squares(np.linalg.cholesky(Q).T @ flat) + 0.5 * cp.sum(cp.multiply(p.m, cp.square(y)))
     norms = cp.sum(cp.multiply(p.c[:, 0], cp.norm(y, axis=1)))
     cp.Problem(cp.Minimize(half - cp.sum(cp.multiply(u, y)) + norms)).solve()
-    less = Reduced.of(Q, p)
+    less = Eliminated.of(Q, p)
     assert (less is None) == (free == 0)
     for way in (None, less):
-        v = Matrix(Q, np.zeros(15), less=way).program(x, u, p, 1e-10)
+        v = DenseModel(Q, np.zeros(15), less=way).minimize(x, u, p, 1e-10)
         off = distances(u - (Q @ (v - x).ravel()).reshape(5, 3), v, p)
         assert np.linalg.norm(off) <= 1e-9
         assert value(Q, x, u, p, v) == pytest.approx(value(Q, x, u, p, y.value), rel=1e-6, abs=1e-7)
@@ -80,7 +78,7 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(6, 3)) * 0.3
     p = parts(r, x.shape)
-    own, w = Moving(r, x, np.arange(6), p, x.shape), r.subgrad(x)
+    own, w = PenaltyOnWorkingSet(r, x, np.arange(6), p, x.shape), r.subgrad(x)
     slope = p.c[:, 0] - lengths(w)
     for _ in range(200):
         v = x + rng.normal(size=x.shape) * rng.choice([0.01, 0.1, 1.0])
@@ -90,7 +88,7 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
     bend, way = own.bend(x), rng.normal(size=x.shape)
     assert bend is not None
     Q = 10.0 * np.eye(18)
-    E = Q - Matrix(Q, np.zeros(18)).bent(bend, x).Q
+    E = Q - DenseModel(Q, np.zeros(18)).minus_penalty_curvature(bend, x).Q
 
     def off(t: float) -> float:
         v, s = x + t * way, t * way.ravel()
@@ -101,8 +99,8 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
 
 
 def test_rows_that_share_one_metric_are_not_bent() -> None:
-    Q = Matrix(np.eye(4), np.zeros(4))
-    assert Q.bent(np.ones(4), np.ones((4, 3))) is Q
+    Q = DenseModel(np.eye(4), np.zeros(4))
+    assert Q.minus_penalty_curvature(np.ones(4), np.ones((4, 3))) is Q
 
 
 @pytest.mark.parametrize("r", CONCAVE, ids=lambda r: type(r).__name__)
@@ -156,8 +154,8 @@ def test_no_class_has_a_ridge_of_its_own() -> None:
     X, y = load_wine(return_X_y=True)
     P: Any = dcopt.erm(X, y, "softmax", L1(lam=0.01, groups="rows"))
     x = 1e-3 * np.random.default_rng(0).normal(size=P.shape)
-    seen, columns, p = P.f.recent.look(x), np.arange(13), parts(P.r, P.shape)
-    one, none = matrix(P.f, seen, columns, p, 1e-2), matrix(P.f, seen, columns, p, 0.0)
+    C, columns, p = P.f.curvature(P.f.look(x)), np.arange(13), parts(P.r, P.shape)
+    one, none = dense_model(C, columns, p, 1e-2), dense_model(C, columns, p, 0.0)
     mu = np.diagonal(one.Q - none.Q).reshape(13, 3)
     np.testing.assert_allclose(mu, np.repeat(one.mu.reshape(13, 3)[:, :1], 3, axis=1), rtol=1e-4)
     np.testing.assert_allclose(mu.mean(axis=1), 1e-2 * np.diagonal(none.Q).reshape(13, 3).mean(axis=1), rtol=1e-3)
@@ -230,15 +228,15 @@ def test_an_intercept_is_left_out_of_every_program_or_of_none() -> None:
     """Which rows are eliminated is decided by r1 and not by a slope c − |w_j| that rounding makes 0 or 1e-17."""
     Q, x, u, p = program(4, 3, 0, 1)
     few = p._replace(c=np.where(np.arange(4)[:, None] == 1, 0.0, p.c), m=np.zeros((4, 3)))
-    metric = Matrix(Q, np.zeros(12), less=Reduced.of(Q, p))
-    a = metric.program(x, u, few, 1e-3)
-    b = metric.program(x, u, few._replace(c=np.maximum(few.c, 1e-17 * (few.c == 0.0) * (p.c > 0.0))), 1e-3)
+    metric = DenseModel(Q, np.zeros(12), less=Eliminated.of(Q, p))
+    a = metric.minimize(x, u, few, 1e-3)
+    b = metric.minimize(x, u, few._replace(c=np.maximum(few.c, 1e-17 * (few.c == 0.0) * (p.c > 0.0))), 1e-3)
     np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "intercept"])
 @pytest.mark.parametrize("r", [L1(lam=0.02, groups="rows"), L1(lam=0.02), MCP(lam=0.2, groups="rows")])
-def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str) -> None:
+def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same metric, bent or not, and the same program, with nothing of the size of Q."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 9)) * (rng.random((120, 9)) < 0.5)
@@ -246,49 +244,58 @@ def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str) -> None:
     A, weights = X if kind == "dense" else csr_array(X), rng.uniform(0.5, 2.0, 120)
     P: Any = dcopt.erm(A, y, "softmax", r, intercept=kind == "intercept", sample_weight=weights)
     x = 0.3 * rng.normal(size=P.shape) * (rng.random((P.shape[0], 1)) < 0.6)
-    seen, columns, p = P.f.recent.look(x), np.arange(P.shape[0]), parts(P.r, P.shape)
-    columns_of = by_columns(P.f, seen.z, columns, p, 1e-2, most=10)
-    assert isinstance(columns_of, ByClasses) and by_columns(P.f, seen.z, columns, p, 1e-2) is None
-    whole = matrix(P.f, seen, columns, p, 0.0, most=10**4)
+    C, columns, p = P.f.curvature(P.f.look(x)), np.arange(P.shape[0]), parts(P.r, P.shape)
+    assert isinstance(model(C, columns, p, 1e-2, 1e-2, False), DenseModel)
+    monkeypatch.setattr(costs, "BLOCK_ROWS", 10)
+    columns_of = model(C, columns, p, 1e-2, 1e-2, False)
+    assert isinstance(columns_of, SoftmaxColumnModel)
+    monkeypatch.undo()
+    whole = dense_model(C, columns, p, 0.0)
     own = np.kron(np.diag(columns_of.mu), np.eye(4))  # the ridges differ
     u = -np.asarray(P.f.all().grad(x))
-    bends = None if r.L2 == 0.0 else Moving(P.r, x, columns, p, x.shape).bend(x)
-    metric, full = columns_of, Matrix(whole.Q + own, np.zeros(len(own)))
+    bends = None if r.L2 == 0.0 else PenaltyOnWorkingSet(P.r, x, columns, p, x.shape).bend(x)
+    metric: Any = columns_of
+    full = DenseModel(whole.Q + own, np.zeros(len(own)))
     if bends is not None:
-        metric, full = metric.bent(0.01 * bends, x), full.bent(0.01 * bends, x)
+        metric, full = metric.minus_penalty_curvature(0.01 * bends, x), full.minus_penalty_curvature(0.01 * bends, x)
         assert metric is not columns_of
     step = rng.normal(size=x.shape)
     if kind == "intercept":
         step -= step.mean(axis=1, keepdims=True)  # along the others f is flat, and the matrix holds the intercepts
-    assert metric.square(step) == pytest.approx(full.square(step), rel=1e-9)
-    assert columns_of.least(step) == pytest.approx(float(step.ravel() @ own @ step.ravel()))
-    one, two = replace(metric, passes=10**5).program(x, u, p, 1e-12), full.program(x, u, p, 1e-12)
+    assert metric.quad(step) == pytest.approx(full.quad(step), rel=1e-9)
+    assert columns_of.ridge_quad(step) == pytest.approx(float(step.ravel() @ own @ step.ravel()))
+    monkeypatch.setattr("dcopt.local.models.softmax_columns.PASSES", 10**5)
+    one, two = metric.minimize(x, u, p, 1e-12), full.minimize(x, u, p, 1e-12)
     np.testing.assert_allclose(one, two, atol=1e-6)
     assert np.any(one != x)
 
 
 @pytest.mark.parametrize("groups", [None, "rows"])
 @pytest.mark.parametrize("r", [L1, MCP, SCAD], ids=["l1", "mcp", "scad"])
-def test_many_classes_end_by_columns_where_the_matrix_ends(r: Any, groups: Any) -> None:
+def test_many_classes_end_by_columns_where_the_matrix_ends(
+    r: Any, groups: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     P = dcopt.erm(X, y, "softmax", r(lam=0.05, groups=groups), intercept=True)
-    local, ends = dcopt.METHODS["dca-local"], []
+    ends = []
     for most in (2048, 10):
-        method = replace(local, name="m", subsolver=lambda P, most=most: Local(P, most_full=most))
-        res = dcopt.solve(P, method, atol=1e-6, passes=400, x0=np.zeros(P.shape))
+        monkeypatch.setattr(costs, "BLOCK_ROWS", most)
+        res = dcopt.solve(P, "dca-local", atol=1e-6, passes=400, x0=np.zeros(P.shape))
         assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
         ends.append(res.certificate.F)
     assert ends[1] == pytest.approx(ends[0], rel=1e-6) if r is L1 else 0.5 < ends[1] / ends[0] < 1.5
 
 
-def test_columns_far_from_zero_are_not_descended_on() -> None:
+def test_columns_far_from_zero_are_not_descended_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """There one metric for all classes, from which the intercepts are eliminated, is better than the right one."""
     X, y = load_iris(return_X_y=True)
     for A, near in ((X - X.mean(axis=0), True), (X, False)):
         P: Any = dcopt.erm(A, y, "softmax", L1(lam=0.01, groups="rows"), intercept=True)
-        found = by_columns(P.f, np.zeros((150, 3)), np.arange(5), parts(P.r, P.shape), 1e-2, most=10)
-        assert (found is not None) == near
+        monkeypatch.setattr(costs, "BLOCK_ROWS", 10)
+        C = P.f.curvature(P.f.look(np.zeros(P.shape)))
+        found = model(C, np.arange(5), parts(P.r, P.shape), 1e-2, 1e-2, False)
+        assert isinstance(found, SoftmaxColumnModel) == near
 
 
 class Hidden:
@@ -298,7 +305,7 @@ class Hidden:
         self._a, self.shape, self.dtype = a, a.shape, a.dtype
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("dot", "pair", "tdot", "norms2", "gram"):
+        if name not in ("dot", "tdot", "norms2"):
             raise AttributeError(name)
         return getattr(self._a, name)
 

@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dcopt.subproblems.local import Local
-from dcopt.subproblems.metrics import Matrix
-from dcopt.subproblems.model import Model
-from dcopt.subproblems.moving import Moving
 from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 import dcopt
 from dcopt.linalg.swept import Swept
+from dcopt.local.escape import PenalisedModel
+from dcopt.local.models import DenseModel
+from dcopt.local.penalty import PenaltyOnWorkingSet
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
-from dcopt.runs.goal import Told
-from dcopt.runs.prepared import Job
+from dcopt.runs.goal import Goal
+from dcopt.runs.prepared import PreparedRun
 from dcopt.runs.stop import Rule
 from dcopt.status import Status
 from dcopt.subproblems.parts import entries, parts
@@ -38,12 +37,12 @@ def alike(n: int = 80, d: int = D, seed: int = 0) -> tuple[Any, Any]:
     return X, X @ np.where(np.arange(d) % 3 == 0, 1.0, 0.0) + draw.normal(size=n)
 
 
-def model(r: Any, seed: int) -> Model:
+def model(r: Any, seed: int) -> PenalisedModel:
     """That of a least-squares problem at 0, which is the problem itself."""
     X, y = alike(seed=seed)
     B = X.T @ X / len(X)
-    own = Moving(r, np.zeros((D, 1)), np.arange(D), parts(r, (D,)), (D,))
-    return Model(Matrix(B, np.zeros(len(B))), own.mine(-X.T @ y / len(X)), own)
+    own = PenaltyOnWorkingSet(r, np.zeros((D, 1)), np.arange(D), parts(r, (D,)), (D,))
+    return PenalisedModel(DenseModel(B, np.zeros(len(B))), own.mine(-X.T @ y / len(X)), own)
 
 
 def test_a_swept_matrix_is_that_of_its_places() -> None:
@@ -92,7 +91,7 @@ def test_the_way_down_is_one_of_critical_points(r: Any) -> None:
     for seed in range(12):
         m = model(r, seed)
         v = m.critical(np.linalg.solve(m.B.Q, -m.grad), 1e-10)
-        values = [m.value(p) for p in (v, *m.lower(v, 1e-10, 1e-6))]
+        values = [m.value(p) for p in (v, *m.lower(v, 1e-10, 1e-6, 100))]
         assert all(b < a for a, b in zip(values, values[1:], strict=False))
         seen += len(values) - 1
     assert seen >= 3
@@ -185,8 +184,8 @@ def test_search_is_asked_for_or_forbidden(stuck: dcopt.Problem) -> None:
             dcopt.solve(stuck, "auto", search=wrong, **SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(dcopt.BadSettings, match="search"):
         dcopt.solve(stuck, "dca-page", search=True, **SETTINGS)
-    with pytest.raises(dcopt.BadSettings, match="search.*sub-solver"):
-        dcopt.solve(stuck, "dca-local", search=True, subsolver=Local(stuck), **SETTINGS)
+    with pytest.raises(dcopt.BadSettings, match="subsolver"):
+        dcopt.solve(stuck, "dca-local", search=True, subsolver="prox", **SETTINGS)
     one = dcopt.solve(stuck, "dca-local", x0=x0, search=np.True_, **SETTINGS)  # type: ignore[arg-type]
     assert np.array_equal(one.x, lower.x)
     X, y = clicks(n=400, d=6)
@@ -219,9 +218,9 @@ def test_nothing_is_searched_where_there_is_nothing_to_find(r: Any) -> None:
     """A convex penalty, one that is no sum, and one of rows (the same as entries for a vector, not for classes)."""
     X, y = clicks(n=400, d=6)
     P = dcopt.erm(X, np.arange(400) % 3, "softmax", r) if r is ROWS else dcopt.erm(X, y, "logistic", r)
-    job = Job(P, "auto", Told(search=True), 0, None)
+    job = PreparedRun(P, "auto", Goal(search=True), 0, None)
     assert not job.searches
-    assert Job(dcopt.erm(X, y, "logistic", MCP(lam=5e-3)), "auto", Told(search=True), 0, None).searches
+    assert PreparedRun(dcopt.erm(X, y, "logistic", MCP(lam=5e-3)), "auto", Goal(search=True), 0, None).searches
 
 
 def test_a_run_that_searches_goes_on_from_every_step(stuck: dcopt.Problem, tmp_path: Path) -> None:
@@ -339,7 +338,8 @@ def test_the_model_is_that_of_r_whatever_majorizer_a_step_takes() -> None:
 @pytest.mark.parametrize("worst", [np.nan, np.inf])
 def test_a_leap_into_nowhere_is_not_taken(worst: float, monkeypatch: pytest.MonkeyPatch, stuck: dcopt.Problem) -> None:
     """F is not a number there, or no finite one: the run goes on as if nothing had been tried."""
-    monkeypatch.setattr(Model, "lower", lambda self, v, tol, least: [np.full_like(v, worst), np.full_like(v, 1e300)])
+    nowhere = [worst, 1e300]
+    monkeypatch.setattr(PenalisedModel, "lower", lambda self, v, *_: [np.full_like(v, number) for number in nowhere])
     auto = dcopt.solve(stuck, "auto", **SETTINGS)
     assert auto.status.name == "CONVERGED" and np.isfinite(auto.x).all() and "may leave" in auto.notes[-1]
 
@@ -348,9 +348,9 @@ def test_a_singular_curvature_ends_the_way() -> None:
     with pytest.raises(np.linalg.LinAlgError):
         Swept(np.ones((3, 3)), np.array([0])).to(np.array([0, 1]))
     r = MCP(lam=0.1)
-    own = Moving(r, np.zeros((2, 1)), np.arange(2), parts(r, (2,)), (2,))
-    flat = Model(Matrix(np.ones((2, 2)), np.zeros(2)), np.ones((2, 1)), own)
-    assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9) == []
+    own = PenaltyOnWorkingSet(r, np.zeros((2, 1)), np.arange(2), parts(r, (2,)), (2,))
+    flat = PenalisedModel(DenseModel(np.ones((2, 2)), np.zeros(2)), np.ones((2, 1)), own)
+    assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9, 100) == []
 
 
 def test_a_flat_loss_is_not_left_for_the_far_side() -> None:

@@ -30,7 +30,7 @@ def uneven(n: int = 400, d: int = 12, sparse: bool = False, weighted: bool = Fal
 
 def chances(P: dcopt.Problem) -> Any:
     """q_i"""
-    below = P.f.chances.below
+    below = P.f.importance.below
     return np.diff(np.concatenate(([0.0], below))) / below[-1]
 
 
@@ -38,7 +38,7 @@ def chances(P: dcopt.Problem) -> Any:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_mean_over_all_outcomes_is_the_gradient(sparse: bool, weighted: bool) -> None:
     P = uneven(sparse=sparse, weighted=weighted)
-    f, q, x = P.f.chances.f, chances(P), np.random.default_rng(1).normal(size=12)
+    f, q, x = P.f.importance.f, chances(P), np.random.default_rng(1).normal(size=12)
     assert q.sum() == pytest.approx(1.0) and q[0] == 0.0
     one = sum(q[i] * LinearBatch(f, np.array([i]), 1).grad(x) for i in np.flatnonzero(q))
     np.testing.assert_allclose(one, P.f.all().grad(x), rtol=1e-10, atol=1e-14)
@@ -53,14 +53,14 @@ def test_rows_come_as_often_as_they_should() -> None:
     deviation = (seen - b * steps * q) / np.sqrt(np.maximum(b * steps * q * (1 - q), 1e-300))
     assert np.abs(deviation[q > 1e-5]).max() < 4.5 and np.std(deviation[q > 1e-5]) < 1.5
     assert np.array_equal(P.f.sample(b, Draw(3, 7), "importance").rows, P.f.sample(b, Draw(3, 7), "importance").rows)
-    last = P.f.chances.rows(np.array([0.0, np.nextafter(1.0, 0.0)]))
+    last = P.f.importance.rows(np.array([0.0, np.nextafter(1.0, 0.0)]))
     assert np.all(q[last] > 0.0)
 
 
 def test_the_spread_is_what_kappa_was_computed_from() -> None:
     """E‖(∇f'_i(x) − ∇f'_i(y)) − (∇f(x) − ∇f(y))‖² ≤ L_v² ‖x − y‖², with an L_v far below that of equal chances."""
     P, rng = uneven(), np.random.default_rng(2)
-    f, q, s = P.f.chances.f, chances(P), smoothness(P.f)
+    f, q, s = P.f.importance.f, chances(P), smoothness(P.f)
     L_v = (importance_kappa(P.f, 1.0) - 0.5 * s.Lbar) / 2.0
     assert L_v < 0.5 * s.L_v and importance_kappa(P.f, 1.0) < 0.3 * s.L_f
     for scale in (1e-3, 0.1, 1.0):

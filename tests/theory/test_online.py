@@ -15,7 +15,7 @@ from dcopt.draw import Draw
 from dcopt.estimators import PAGE, Fresh
 from dcopt.laws.four_rows import Counting, gradients, points, variance_smoothness2
 from dcopt.losses import LOSSES
-from dcopt.measures.confidence import doubt
+from dcopt.measures.confidence import sample_bound
 from dcopt.regularizers import MCP, CappedL1, Exponential
 from dcopt.sums import LinearSum, StreamSum
 
@@ -270,10 +270,10 @@ def test_the_stated_bound_is_the_formula(loss: str, form: Any) -> None:
     at, E = P.examine(x), sigma / np.sqrt(64 * 0.05)
     assert P.value(x) == pytest.approx(wide.value(x), rel=1e-13)
     d, g = dcopt.measures.criticality(wide, x), dcopt.measures.gap(wide, x)
-    assert doubt(P, "criticality", at, d) == pytest.approx((d + E, sigma), rel=1e-10)
+    assert sample_bound(P, "criticality", at, d) == pytest.approx((d + E, sigma), rel=1e-10)
     half = E / np.sqrt(2 * P.G.L)
-    assert doubt(P, "gap", at, g) == pytest.approx(((half + np.sqrt(g + half**2)) ** 2, sigma), rel=1e-10)
-    assert doubt(wide, "gap", at, g).bound == g
+    assert sample_bound(P, "gap", at, g) == pytest.approx(((half + np.sqrt(g + half**2)) ** 2, sigma), rel=1e-10)
+    assert sample_bound(wide, "gap", at, g).bound == g
 
 
 def test_chebyshev_is_kept_over_many_samples() -> None:
@@ -286,7 +286,7 @@ def test_chebyshev_is_kept_over_many_samples() -> None:
         X = rng.standard_normal((32, 3))
         P = dcopt.stream([(X, X @ best + rng.standard_normal(32))], "squared", holdout=32)
         d = dcopt.measures.criticality(P, x)
-        misses += truth > doubt(P, "criticality", P.examine(x), d).bound
+        misses += truth > sample_bound(P, "criticality", P.examine(x), d).bound
         below += d < truth
     assert misses <= 15 and below > 0
 

@@ -15,17 +15,21 @@ from dcopt.convex import ScaledIdentity
 from dcopt.datasets.named import available
 from dcopt.estimators import SAGA
 from dcopt.regularizers import L2, MCP, Exponential, Zero
+from dcopt.sums import Facts, SumBase
 from dcopt.theory import formulas
 from dcopt.theory.formulas import ProblemConstants
 
 
-class Given:
+class Given(SumBase):
     """An H of which only the constants are known."""
 
     shape, dtype = (3,), np.dtype(float)
 
     def __init__(self, n: int | None, rho: float, L_H: float, L: float, L_v: float) -> None:
-        self.n, self.rho, self.L_H, self.L, self.L_v = n, rho, L_H, L, L_v
+        self.n, self.known = n, Facts(rho=rho, L_H=L_H, L=L, L_v=L_v)
+
+    def facts(self) -> Facts:
+        return self.known
 
 
 class Shape(NamedTuple):

@@ -14,9 +14,8 @@ from dcopt.convex import Majorizer, variance_smoothness
 from dcopt.draw import Draw
 from dcopt.errors import CannotSolve
 from dcopt.estimators import PAGE, SAG, SAGA, SARAH, SVRG, Fresh, Full, LooplessSVRG
+from dcopt.methods import METHODS, as_method
 from dcopt.regularizers import SCAD
-from dcopt.runs.goal import Told
-from dcopt.runs.prepared import Job
 from dcopt.theory.formulas import spread, steady
 
 N, D, T, RUNS = 30, 3, 60, 150
@@ -88,7 +87,7 @@ def test_every_estimator_descends_in_a_metric_made_of_the_data(estimator: Any, d
     """On average over seeds, with the τ that its spread asks for; and it ends at a critical point."""
     X = matrix(200, 5)
     P = dcopt.erm(X, signs(X), "squared-sigmoid", SCAD(lam=0.005), decomposition=decomposition)
-    G = Job(P, estimator, Told(), 0, None).tuned.G
+    G = as_method(estimator).ready(P).P.G
     assert isinstance(G, Majorizer) and G.tau == pytest.approx(
         steady(estimator.spread(200) * G.tau * variance_smoothness(P.f, G)), rel=1e-6  # type: ignore[arg-type]
     )
@@ -105,7 +104,7 @@ def test_the_quadratic_is_outside_where_g_is_made_of_the_data() -> None:
     X = matrix(200, 5)
     P = dcopt.erm(X, signs(X), decomposition="gram")
     for name in ("dca-saga", "sdca"):
-        assert Job(P, name, Told(), 0, None).estimator.quadratic == "outside"  # type: ignore[attr-defined]
+        assert METHODS[name].ready(P).estimator.quadratic == "outside"  # type: ignore[attr-defined]
 
 
 class Unknown:

@@ -70,7 +70,7 @@ class WithIntercept:
             None if own.columns is None else self,
             None if own.entrywise is None else self._entrywise,
             None if own.stored is None else own.stored + self.shape[0],
-            own.csr, own.csr is not None, own.compiled,
+            None if own.ones else own.csr, own.csr is not None and not own.ones, own.compiled,  # one 1 behind each row
         )  # fmt: skip
 
     def _entrywise(self, function: Callable[[Array], Array]) -> RowMatrix:

@@ -12,11 +12,14 @@ from ..regularizers import Regularizer
 from .base import Law, LawBroken, run
 from .convex import LAWS as CONVEX_LAWS
 from .estimators import LAWS as ESTIMATOR_LAWS
+from .facets import LAWS as FACET_LAWS
 from .losses import LAWS as LOSS_LAWS
 from .problems import LAWS as PROBLEM_LAWS
 from .regularizers import LAWS as REGULARIZER_LAWS
-from .rows import LAWS as ROW_LAWS
+from .rows import LAWS as VERB_LAWS
 from .subsolvers import LAWS as SUBSOLVER_LAWS
+
+ROW_LAWS: Mapping[str, Law] = {**VERB_LAWS, **FACET_LAWS}
 
 
 def laws_for(component: object) -> Mapping[str, Law]:

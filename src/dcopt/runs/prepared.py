@@ -55,31 +55,32 @@ class PreparedRun:
     # ---- the first state
 
     def start(
-        self, rule: Rule, callbacks: Sequence[Observer], state: State, free: bool, keeper: Keeper | None
-    ) -> Result:
-        """Run from the first state. `free`: the method may choose where to start."""
+        self, rule: Rule, callbacks: Sequence[Observer], state: State, free: bool, keeper: Keeper | None,
+        own_rule: bool = False,
+    ) -> Result:  # fmt: skip
+        """Run from the first state. `free`: the method may choose it. `own_rule`: a rule of the caller's may end it."""
         began = clock()
         with np.errstate(all="ignore"):
-            state = self._begin(state, free)
+            state = self._begin(state, free, own_rule)
         ledger = Ledger((0, state.x), clock() - began, notes=self.notes)
         return self.run(rule, callbacks, state, ledger, (), keeper, new=True)
 
-    def _begin(self, state: State, free: bool) -> State:
+    def _begin(self, state: State, free: bool, own_rule: bool) -> State:
         """The first state, with what the first step asks of it."""
         how = self.local
         if how is None:
             return state
-        starts = self._starts() if free else None
+        starts = self._starts(own_rule) if free else None
         if starts is not None:
             state, note = starts.begin(self.P, self._leaping(how), state, self.seed)
             self.notes += (note,) if note else ()
         return how.begin(self.P, state)
 
-    def _starts(self) -> Multistart | None:
+    def _starts(self, own_rule: bool) -> Multistart | None:
         """Several starts of small data, where the goal leaves room for them; else one, for "auto"."""
         small = (self.P.n or math.inf) * math.prod(self.P.shape) <= _SMALL
         assert self.local is not None
-        if small and self.goal.roomy and self.local.samples == ALL:
+        if small and self.goal.roomy and not own_rule and self.local.samples == ALL:
             return Multistart()
         return _ONE if self.choice.asked == AUTO else None
 

@@ -118,8 +118,7 @@ _alone = _Alone()
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
-    """Compiling and loading happen inside this context, one thread at a time, because two processes that write at once corrupt
-    Numba's cache.
+    """Compile and load in this context, one thread at a time: two processes that write at once corrupt Numba's cache.
 
     A process that waits longer than the limit compiles in memory.
     """
