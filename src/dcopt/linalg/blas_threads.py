@@ -13,15 +13,15 @@ _SYSTEM = 32  # rows of a matrix up to which the BLAS's solvers wake no other th
 # Multiplications of one product up to which OpenBLAS wakes no other thread by itself: 2¹⁸ for matrices, more for
 # vectors (0.3.31). Setting the limit takes 20 µs, such a product less than that.
 _ALONE = 2**18
-# Multiplications of one product from which BLAS may take all of its threads: up to here one thread takes at most 30 ms
-# where the matrix is read for one vector, 6 ms where a Gram matrix is made of it. Means in ms with one thread and with
+# Multiplications of one product from which BLAS may take all of its threads: up to here one thread takes about 30 ms
+# (float32; extrapolated) for a vector, 6 ms (float64) for a Gram matrix. Means in ms with one thread and with
 # two, on two cores that others used as well, in float32 and float64:
 #     2097 × 500, a vector         2²⁰     .14   21        .25   28
 #     2097 × 500, ten vectors      2²³     .95   19        2.9   15
 #     Gram matrix of 2048 × 100    2²⁴     .66  101        1.4  130
 #     Gram matrix of 2048 × 300    2²⁷    5.2    49        9.4  125
 #     Gram matrix of 2048 × 1000   2³¹     43   106         81  130
-# With both cores free, two threads were at best 1.9 times faster, at 2²⁰ and beyond.
+# By the least times of each, when others happened to be idle, two threads were at best 1.8 times faster.
 _LONG = 2**28
 
 
