@@ -64,7 +64,7 @@ class DenseRows:
         """z = A x and Aᵀ c in one pass: c[start:stop] = of(z[start:stop], start, stop). The bits of tdot."""
         z = np.zeros((self.shape[0], *x.shape[1:]), np.result_type(self.a, x))
         out: Any = None
-        moved = bool(x.any())  # Most runs begin at 0.
+        moved = bool(x.any())  # most runs begin at 0
         for block in self._blocks():
             a = self.a[block]
             if moved:
@@ -127,7 +127,7 @@ class DenseRows:
             if root is not None:
                 some = some * root[rows, None]
             some = np.asarray(some if unit == 1.0 else some / unit, dtype)
-            # BLAS computes the product of a matrix with its own transpose in half of the time of another product.
+            # the product of a matrix with its own transpose takes half of the time of any other
             total += some.T @ (some if weights is None or root is not None else some * weights[rows, None])
         total = total if unit == 1.0 else total * unit**2
         return total if m is None else total + np.outer(m, side) + np.outer(side, m) + mass * np.outer(m, m)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-trouble = ""  # The reason why loops are not compiled. It is known after Numba was first imported.
-alone = ""  # The reason why loops were compiled again, for this process alone.
+trouble = ""  # why they are not, known from the first one on: Numba costs a third of a second to import
+alone = ""  # why they were compiled once more, for this process alone
 
 
 class _Spent(threading.local):

@@ -114,7 +114,7 @@ _alone = _Alone()
 
 @contextmanager
 def one_process_at_a_time() -> Iterator[None]:
-    """Compiling and loading happen inside this context, because two processes that write at once corrupt Numba's cache.
+    """Compile and load in here: Numba's disk cache mixes up its entries when two processes write at once.
 
     A process that waits longer than the limit compiles in memory.
     """
