@@ -12,7 +12,7 @@ from ..errors import BadSettings, pick
 from .terminal import Terminal
 
 PLACES = {"download": "can be downloaded", None: "not available"}  # The other names need no explanation.
-_BUNDLED = {  # task, rows, features, classes, credit: these files do not change
+_BUNDLED = {  # Task, rows, features, classes and credit. These files do not change.
     "breast_cancer": ("binary", 569, 30, 2, "Breast cancer Wisconsin: UCI, CC BY 4.0"),
     "digits": ("multiclass", 1797, 64, 10, "Handwritten digits: UCI, CC BY 4.0"),
     "wine": ("multiclass", 178, 13, 3, "Wine: UCI, CC BY 4.0"),

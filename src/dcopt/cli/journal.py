@@ -22,8 +22,8 @@ from ..store import load_model, save_model
 from ..store.restored import guarded
 from .outputs import beside
 
-_SAID = (("what", "str"), ("rule", "str"), ("lam", "float"))  # of an Along
-_LINES = ("lams", "middle", "low", "high", "nnz")  # of an Along
+_SAID = (("what", "str"), ("rule", "str"), ("lam", "float"))  # Fields of an Along.
+_LINES = ("lams", "middle", "low", "high", "nnz")  # Fields of an Along.
 
 
 @dataclass(frozen=True)

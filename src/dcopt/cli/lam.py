@@ -82,7 +82,7 @@ def _along(bench: Bench, tuning: Tuning, rule: str) -> Along:
     coefs = path.coefs.reshape(len(path.lams), -1, path.coefs.shape[-1])  # λ, classes, features
     effects = coefs * bench.deviations
     size = np.abs(effects[tuning.index])
-    effect, most = size.max(axis=0), size.argmax(axis=0)  # of several classes, the one whose score moves most
+    effect, most = size.max(axis=0), size.argmax(axis=0)  # With several classes, that on the score that moves most.
     first = np.argsort(-effect, kind="stable")[: min(MOST_LINES, int((effect > 0).sum()))].tolist()
     lines = [effects[:, most[j], j] for j in first]
     on = [f" (class {bench.model.classes_[most[j]]})" if coefs.shape[1] > 1 else "" for j in first]

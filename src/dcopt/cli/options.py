@@ -8,7 +8,7 @@ import typer
 
 from . import names
 
-WHAT, HOW, WHERE = "What is run", "How", "Where to"  # panels of the help
+WHAT, HOW, WHERE = "What is run", "How", "Where to"  # The panels of the help.
 PROMISE, PROBLEM = "The promise", "The problem"
 DATA, LAMBDA, BUDGET = "The data", "lam", "When to stop"
 

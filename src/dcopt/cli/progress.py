@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-EVERY = 10.0  # seconds between two lines in a file
+EVERY = 10.0  # Seconds between two lines in a file.
 
 
 class Pace:
@@ -100,7 +100,7 @@ class Bar(Quiet):
     def note(self, text: str) -> None:
         self._console.print(
             printable(text), style="dim", markup=False, highlight=False, soft_wrap=True
-        )  # above the bar
+        )  # This prints above the bar.
 
     def begin(self, title: str, total: int, done: int, unit: str = "runs") -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TaskProgressColumn, TextColumn

@@ -25,9 +25,9 @@ class Scores(NamedTuple):
     name: str
     train: Score
     test: Score | None
-    cv: Score | None  # of the same kind; None too for numbers with another loss than the squared one
+    cv: Score | None  # In the cross-validation; also None for numbers with a loss other than the squared one.
     cv_loss: Score | None
-    majority: Any  # the largest class; None for numbers
+    majority: Any  # The largest class; None for numbers.
 
     @property
     def plain(self) -> dict[str, Any]:

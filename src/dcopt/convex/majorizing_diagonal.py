@@ -59,7 +59,7 @@ class _Scaled:
 
     @property
     def dtype(self) -> Array:
-        return np.dtype(np.float64)  # of the products: c is wide
+        return np.dtype(np.float64)  # The type of the products, because c is wide.
 
     def dot(self, x: Array) -> Array:
         return self.a.dot((x.T * self.c).T)

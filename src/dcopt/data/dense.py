@@ -17,8 +17,8 @@ from .rows import Can
 
 _CACHE = 2**22  # Blocks of rows with this many bytes stay in the cache while several products use them.
 _CHEAP = 2**26  # The number of multiplications that take a few milliseconds.
-_SOME, _FAR = 256, 4.0  # rows that tell where a column is, and deviations from 0 that are far
-_BLOCK = 2048  # rows at least whose Gram matrix is made at once: it has to be added to the others
+_SOME, _FAR = 256, 4.0  # The rows from which column means are estimated, and the deviations from 0 that count as far.
+_BLOCK = 2048  # The least number of rows of a block whose Gram matrix is added to the others.
 # BLAS may compute with what lies behind a short row and set a flag for it; a NaN in a result is found where it matters
 _quiet = np.errstate(invalid="ignore", over="ignore")
 

@@ -57,10 +57,10 @@ class Can(NamedTuple):
     gram: Gram | None = None
     rough: RoughGram | None = None
     columns: Columns | None = None
-    entrywise: Callable[[Callable[[Array], Array]], RowMatrix] | None = None  # the matrix of function(a_ij)
-    stored: int | None = None  # entries that are stored, where these are not all
-    csr: Any = None  # the CSR arrays, for loops that are compiled together with a loss,
-    ones: bool = False  # and whether each row has a 1 behind it
+    entrywise: Callable[[Callable[[Array], Array]], RowMatrix] | None = None  # The matrix of function(a_ij).
+    stored: int | None = None  # The number of stored entries, if not all are stored.
+    csr: Any = None  # The CSR arrays, for loops that are compiled together with a loss,
+    ones: bool = False  # and whether each row is followed by a 1.
     compiled: bool = False  # The first use compiles or loads kernels.
 
 

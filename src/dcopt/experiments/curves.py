@@ -31,7 +31,7 @@ from .typed import build
 
 REFERENCE = "reference"  # A long run for the best known F, which is not shown.
 COLUMNS = ("t", "seconds", "gradients", "paper", "F", "gap", "criticality", "nnz", "train", "test")
-_MAY_MISS = ("train", "test")  # a regression has no accuracy, and a run without test rows none on them
+_MAY_MISS = ("train", "test")  # A regression has no accuracy, and a run without test rows no test accuracy.
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,15 @@ class Recipe:
     data: tuple[str, ...]
     loss: str
     methods: tuple[str, ...]
-    penalty: dict[str, Any] = field(hash=False)  # name and settings; lam = "1/N": N is that of the run
-    shown: tuple[str, ...] = ()  # at first; all if empty
-    instead: str = "breast_cancer"  # a set that is always there, for those that cannot be had
-    passes: float = 20.0  # the budget, in the paper's count
-    every: float = 0.5  # honest passes between two looks
+    penalty: dict[str, Any] = field(hash=False)  # The name and settings; for lam = "1/N", N is that of the run.
+    shown: tuple[str, ...] = ()  # The methods that are shown at first; all if empty.
+    instead: str = "breast_cancer"  # A set that is always available, in place of missing ones.
+    passes: float = 20.0  # The budget, in the paper's count.
+    every: float = 0.5  # The passes, each counted, between two records.
     runs: int = 10
-    test: float = 0.1  # share of the rows
-    reference: float = 0.0  # honest passes of the long run
-    online: bool = False  # samples are drawn from the rows with replacement
+    test: float = 0.1  # The share of test rows.
+    reference: float = 0.0  # The passes, each counted, of the long run.
+    online: bool = False  # Whether samples are drawn from the rows with replacement.
     variants: dict[str, dict[str, Any]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class SplitProblem(NamedTuple):
     """The problem of one run, and the quantities that are recorded at a point."""
 
     P: Problem
-    X: Any  # training rows
+    X: Any  # Training rows.
     y: Any
     X_test: Any
     y_test: Any

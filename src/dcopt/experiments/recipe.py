@@ -11,13 +11,13 @@ from typing import Any
 
 from ..errors import BadInput, BadSettings
 
-KINDS = ("binary", "multiclass", "gap", "online", "scaling")  # in the order of the report
+KINDS = ("binary", "multiclass", "gap", "online", "scaling")  # In the order of the report.
 
 
 def read(name: str, quick: bool = False, path: Path | None = None) -> dict[str, Any]:
     """The table of a recipe that ships with dcopt, or of the user's file, [quick] put over it if asked."""
     place = path or files(__package__) / "recipes" / f"{name}.toml"
-    if not place.is_file():  # a pipe would be waited for, a device has no end
+    if not place.is_file():  # Reading a pipe would block, and a device has no end.
         raise BadInput(str(path or name), "is not a file")
     try:
         text = place.read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def read(name: str, quick: bool = False, path: Path | None = None) -> dict[str, 
         raise BadInput(str(path or name), f"cannot be read ({why})") from None
     try:
         table = tomllib.loads(text)
-    except ValueError as why:  # a TOMLDecodeError, or an integer of thousands of digits
+    except ValueError as why:  # This is a TOMLDecodeError, or an integer with thousands of digits.
         raise BadInput(str(path or name), f"is not TOML ({why})") from None
     except RecursionError:
         raise BadInput(str(path or name), "has lists or tables that are nested too deeply") from None

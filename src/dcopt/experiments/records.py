@@ -22,11 +22,11 @@ class Record(NamedTuple):
     level: float
     eps: float
     status: str  # "crossed" or "censored"
-    gradients: int | None  # honest count at the first look with d ≤ ε
+    gradients: int | None  # All gradients at the first record with d ≤ ε.
     paper: int | None
     steps: int | None
-    before: int  # honest count at the last look before it, with d > ε
-    seconds: float  # of the run until here, with looking
+    before: int  # All gradients at the last record before it, with d > ε.
+    seconds: float  # The seconds of the run so far, with recording.
 
 
 @dataclass(frozen=True)

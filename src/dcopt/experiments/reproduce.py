@@ -28,7 +28,7 @@ PAPER = Paper(
     "Anh Duc Nguyen, Alp Yurtsever, Suvrit Sra and Kim-Chuan Toh",
     "https://arxiv.org/abs/2509.11657",
 )
-_MAIN = {  # the axes of the figures
+_MAIN = {  # The axes of the figures.
     "binary": ("paper", "excess"),
     "multiclass": ("paper", "excess"),
     "gap": ("paper", "gap"),
@@ -54,7 +54,7 @@ class Part(NamedTuple):
     claims: tuple[Claim, ...]
     protocol: str
     remarks: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()  # the ledger first
+    files: tuple[Path, ...] = ()  # The files, the ledger first.
     head: tuple[str, ...] = ()
     rows: tuple[export.Row, ...] = ()
 
@@ -165,12 +165,12 @@ def _figures(parts: Sequence[Part], folder: Path, watch: Noted) -> list[Path]:
     for part in parts:
         x, y = _MAIN.get(part.kind, ("N", "honest"))
         try:
-            if part.kind in _PAPER:  # what the paper shows, data sets side by side
+            if part.kind in _PAPER:  # The figure of the paper, with data sets side by side.
                 name, shown = _PAPER[part.kind]
                 written += paper_figure(part.panels, folder / name, x, shown)
             for panel in part.panels:
                 written += panel_figure(panel, folder / panel.id, x, y, every=True)
-        except BadInput as why:  # nothing finite to draw
+        except BadInput as why:  # No finite value can be drawn.
             watch.note(f"no figure: {why}")
     return written
 

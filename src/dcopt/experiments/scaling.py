@@ -29,18 +29,18 @@ from .ledger import Line
 from .records import Record
 
 _FINEST = 50.0  # 2^−50 is about the rounding of one number in float64: no distance is known to a smaller share
-_ROWS, _POINTS = 8192, 8  # a look takes several points at once, through blocks of rows that fit the cache
+_ROWS, _POINTS = 8192, 8  # One evaluation takes several points at once, through blocks of rows that fit the cache.
 
 
 @dataclass(frozen=True)
 class Family:
     """One population: the sizes of its prefixes, and the size at which ε varies further."""
 
-    data: str  # a LIBSVM name, or "synthetic"
+    data: str  # A LIBSVM name, or "synthetic".
     sizes: tuple[int, ...]
-    at: int  # this N is also run with `fine`
+    at: int  # This N is also run with `fine`.
     levels: tuple[float, ...]  # ε / d(0) at every N; the last one is the ε of the fit against N
-    fine: tuple[float, ...]  # k: ε = 2^−k d(0) at N = `at`, for the fit against ε
+    fine: tuple[float, ...]  # The exponents k of ε = 2^−k d(0) at N = `at`, for the fit against ε.
 
     def __post_init__(self) -> None:
         pick("data", self.data, source.NAMES)
@@ -65,12 +65,12 @@ class Recipe:
     title: str
     families: tuple[Family, ...]
     methods: tuple[str, ...]
-    runs: int = 10  # one for deterministic DCA
+    runs: int = 10  # Deterministic DCA makes one run.
     lam: float = 1e-4
     alpha: float = 5.0
-    dim: int = 20  # of the synthetic population
-    ratio: float = 1.04  # gradients beyond the first N, from one look to the next
-    cap: float = 2000.0  # passes after which a run is censored
+    dim: int = 20  # The dimension of the synthetic population.
+    ratio: float = 1.04  # The ratio of gradients beyond the first N between two records.
+    cap: float = 2000.0  # The passes after which a run is censored.
 
     def __post_init__(self) -> None:
         require(bool(self.families), "families", self.families, "at least one family")
@@ -154,7 +154,7 @@ def jobs(recipe: Recipe, sets: Sequence[str]) -> Iterator[Task]:
         P, look = problem(recipe, family, max(family.sizes))
         start = look([np.zeros(P.shape)])[0]
         for n in family.sizes:
-            # six digits: the same ε, hence the same line, whatever the rounding of this machine
+            # Six digits give the same ε, and the same line, on machines that round differently.
             eps = tuple((level, float(f"{level * start:.6g}")) for level in family.wanted(n))
             for method in recipe.methods:
                 for seed in range(1 if method == "dca" else recipe.runs):

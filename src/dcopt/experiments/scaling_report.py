@@ -22,7 +22,7 @@ class Findings:
         self.families = [f for f in recipe.families if any(r.data == f.data for r in records)]
         self.in_N: dict[str, list[Row]] = {}
         self.in_eps: dict[str, list[Row]] = {}
-        self.passes: dict[str, dict[str, float]] = {}  # at the largest N
+        self.passes: dict[str, dict[str, float]] = {}  # The fits at the largest N.
         for f in self.families:
             mine = [r for r in records if r.data == f.data]
             self.in_N[f.data] = against_N(mine, f.levels[-1])

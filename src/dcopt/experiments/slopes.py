@@ -15,7 +15,7 @@ from ..report.panels import Verdict
 from .records import Record, beyond
 
 NoClaim = Literal["no claim"]
-CLAIMED = {  # a in O(N + N^a ε⁻²), Table I of the paper; DCA by N gradients in each of O(ε⁻²) steps
+CLAIMED = {  # The a in O(N + N^a ε⁻²), Table I of the paper; DCA takes N gradients in each of O(ε⁻²) steps.
     "dca": 1.0,
     "dca-saga": 3 / 4,
     "dca-svrg": 2 / 3,
@@ -26,7 +26,7 @@ CLAIMED = {  # a in O(N + N^a ε⁻²), Table I of the paper; DCA by N gradients
 }
 EPS_CLAIMED = 2.0
 _N_RIVALS, _EPS_RIVALS = (1 / 2, 2 / 3, 3 / 4, 1.0), (1.0, 2.0)
-SLACK = 0.05  # what rounding batch sizes to integers, and the drift of F with N, may do to a slope
+SLACK = 0.05  # The error of a slope from rounding batch sizes to integers and from the drift of F with N.
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Slope:
     offset: float
     xs: tuple[float, ...]
     medians: tuple[float, ...]
-    left_out: int  # points at which half of the runs or more were censored
-    seeds: int  # at most, at a point
+    left_out: int  # The points at which half of the runs or more were censored.
+    seeds: int  # The largest number at a point.
 
     def __str__(self) -> str:
         interval = "" if self.seeds == 1 else f" [{self.low:.2f}, {self.high:.2f}]"
@@ -73,7 +73,7 @@ def fit_slope(
     for column, k in enumerate(kept):
         v = np.asarray(values[k], float)
         again[:, column] = middle(v[rng.integers(0, len(v), (resamples, len(v)))], axis=1)
-    good = again[np.all((again > 0.0) & np.isfinite(again), axis=1)]  # others have no line
+    good = again[np.all((again > 0.0) & np.isfinite(again), axis=1)]  # Other resamples do not determine a line.
     low, high = np.percentile(_line(x, np.log(good))[0], [2.5, 97.5]) if len(good) else (-math.inf, math.inf)
     points = tuple(float(xs[k]) for k in kept), tuple(middles[k] for k in kept)
     return Slope(
@@ -111,12 +111,12 @@ class Row(NamedTuple):
     data: str
     method: str
     claim: float | None
-    honest: Slope  # gradients after the first N
-    paper: Slope  # the same in the paper's count
-    total: Slope  # all gradients, honestly counted
+    honest: Slope  # The gradients after the first N.
+    paper: Slope  # The same in the paper's count.
+    total: Slope  # All gradients.
     steps: Slope
-    mean: Slope | None  # as `honest`, through means instead of medians: theorems speak of expectations
-    verdict: Verdict | NoClaim  # on `honest`
+    mean: Slope | None  # As `honest`, through means instead of medians, because theorems bound expectations.
+    verdict: Verdict | NoClaim  # The verdict on `honest`.
 
 
 def against_N(records: Sequence[Record], level: float) -> list[Row]:
@@ -144,9 +144,9 @@ def _rows(records: Sequence[Record], axis: str, claims: dict[str, float], rivals
         ]
         try:
             honest, paper, total, steps = (fit_slope(xs, values) for values in counts)
-        except BadSettings:  # nearly all censored: there is nothing to say
+        except BadSettings:  # Nearly all runs are censored, so that there is no slope.
             continue
-        known = all(value < math.inf for values in counts[0] for value in values)  # a mean has to see every run
+        known = all(value < math.inf for values in counts[0] for value in values)  # A mean needs every run to cross.
         mean = fit_slope(xs, counts[0], middle=np.mean) if known else None
         says = verdict(honest, claims.get(method), rivals)
         rows.append(Row(data, method, claims.get(method), honest, paper, total, steps, mean, says))

@@ -23,7 +23,7 @@ def build(kind: type[T], table: Any, where: str) -> T:
     values = {key: convert(value, hints[key], f"{where}: {key}") for key, value in table.items()}
     try:
         return kind(**values)
-    except BadSettings as why:  # a value outside of its domain
+    except BadSettings as why:  # The value is outside of its domain.
         raise BadSettings(f"{where}: {why.setting}", why.value, why.expected) from None
 
 

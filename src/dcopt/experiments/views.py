@@ -32,7 +32,7 @@ YS = (
     Axis("train", "training accuracy"),
     Axis("test", "test accuracy"),
 )
-_POINTS = 60  # of a curve against seconds
+_POINTS = 60  # The number of points of a curve against seconds.
 
 
 class Runs:

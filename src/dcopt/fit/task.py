@@ -192,7 +192,7 @@ def run(
     for i in range(at.way, len(ways)):
         way, last = ways[i], i + 1 == len(ways)
         P = task.problem(r, way.decomposition)
-        # coordinate descent never raises the model, so that a share of tol is enough: equal columns need no more
+        # Coordinate descent never raises the model, so that a share of tol suffices, also for equal columns.
         P = replace(P, inner_tol=max(P.inner_tol, 1e-4 * budget.tol * size)) if way.decomposition == "gram" else P
         share: dict[str, Any] = {
             "tol": budget.tol,

@@ -33,7 +33,7 @@ class Step(NamedTuple):
     """One λ is done, on all rows (part 0) or in a fold (part 1, 2, …)."""
 
     part: int
-    parts: int  # folds
+    parts: int  # The number of folds.
     at: int  # The number of the λ, from 1 on.
     of: int
     lam: float

@@ -26,7 +26,8 @@ class SmoothedRamp(Margin):
     def __post_init__(self) -> None:
         require_number("s", self.s, -inf, 1.0)
         require_number("width", self.width, 0.0, open_low=True)
-        fits = self.s + self.width <= 1.0 + 1e-12  # s = 0.9, width = 0.1 fits, though 1 − 0.9 < 0.1 in floats
+        # Rounding is allowed for: s = 0.9, width = 0.1 is valid, though 1 − 0.9 < 0.1 in floats.
+        fits = self.s + self.width <= 1.0 + 1e-12
         require(fits, "width", self.width, f"at most 1 - s = {1.0 - self.s:g}")
 
     @property
@@ -47,4 +48,4 @@ class SmoothedRamp(Margin):
     def ddphi(self, m: Array) -> Array:
         xp, w = namespace(m), self.width
         t, v = xp.clip((1.0 - m) / w, 0.0, 1.0), xp.clip((self.s - m) / w, 0.0, 1.0)
-        return (xp.sign(t * (1.0 - t)) - xp.sign(v * (1.0 - v))) / w  # sign keeps NaN, a comparison would not
+        return (xp.sign(t * (1.0 - t)) - xp.sign(v * (1.0 - v))) / w  # sign keeps NaN, which a comparison would not.

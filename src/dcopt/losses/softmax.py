@@ -12,7 +12,7 @@ import numpy as np
 from ..xp import Array, namespace
 from .base import Loss
 
-_FEW = 16  # classes
+_FEW = 16  # The largest number of classes for which reductions go class by class.
 
 
 @dataclass(frozen=True)

@@ -26,5 +26,5 @@ class Welsch(Residual):
         return e * exp(-e * e)
 
     def ddphi(self, e: Array) -> Array:
-        u = clip(e * e, 0.0, 1e3)  # e⁻¹⁰⁰⁰ is 0
+        u = clip(e * e, 0.0, 1e3)  # e⁻¹⁰⁰⁰ is 0.
         return (1.0 - 2.0 * u) * exp(-u)

@@ -64,7 +64,7 @@ def nmf(X: Any, rank: int, *, form: Literal["gram", "bregman"] = "gram") -> Prob
     "gram":     G = the first bracket / N. A small convex program a step (it costs no data), steps that fit each factor.
     "bregman":  G = (3/4 ‖Z‖⁴ + s/2 ‖Z‖²) / N. Closed form, but every factor moves at the pace of the largest.
 
-    x = 0 is critical: start from `nmf_start(X, rank, seed)`. `nmf_blocks(P)` takes U and V by turns and is faster.
+    x = 0 is critical: start from `nmf_start(X, rank, seed)`. `nmf_blocks(P)` alternates between U and V and is faster.
 
     Examples
     --------

@@ -25,7 +25,7 @@ class CappedL1(Profiled):
 
     def dpsi(self, a: Array) -> Array:
         xp = namespace(a)
-        return xp.where(a > self.theta, 0.0, self.lam + xp.minimum(a, 0.0))  # a ≥ 0, and NaN stays NaN
+        return xp.where(a > self.theta, 0.0, self.lam + xp.minimum(a, 0.0))  # Here a ≥ 0, and NaN stays NaN.
 
     @property
     def slope0(self) -> float:

@@ -47,7 +47,7 @@ class Units(ABC):
         xp, t = namespace(v), step * self.spread(c, v)
         a = xp.maximum(self.norms(v) - step * c, 0.0) if isinstance(step, float) else self._radius(v, c, t)
         top = self.spread(a, v) + t
-        # exactly 0 where a = 0 (+ 0.0: never -0.0), exactly v where c = 0
+        # The result is exactly 0 where a = 0 (+ 0.0: never -0.0), and exactly v where c = 0.
         return v * (self.spread(a, v) / xp.where(top == 0.0, 1.0, top)) + 0.0
 
     def _radius(self, v: Array, c: Any, t: Array) -> Array:
@@ -100,7 +100,7 @@ class Lists(Units):
         self.order = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups])
         sizes = np.asarray([len(g) for g in groups])
         self.starts = np.cumsum(sizes) - sizes
-        self.label = np.empty_like(self.order)  # feature -> its group
+        self.label = np.empty_like(self.order)  # The group of each feature.
         self.label[self.order] = np.repeat(np.arange(len(groups)), sizes)
 
     def norms(self, x: Array) -> Array:

@@ -26,7 +26,7 @@ class WeightedL1(AboveZero, Convex):
         """|u_j - c_j x_j / |x_j|| where x_j ≠ 0, (|u_j| - c_j)₊ where x_j = 0."""
         xp, units = namespace(u, x), self.units
         a = units.norms(x)
-        c = units.fit(self.c, x) + 0.0 * a  # one per block, NaN where x is NaN
+        c = units.fit(self.c, x) + 0.0 * a  # One number per block, NaN where x is NaN.
         off = units.norms(u - units.along(c, x, a))
         return length(xp.where(a == 0.0, xp.maximum(units.norms(u) - c, 0.0), off))
 

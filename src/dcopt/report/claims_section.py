@@ -10,7 +10,7 @@ from html import escape
 from .markup import number, prose
 from .panels import MEANING, Claim, Verdict
 
-SIGNS: dict[Verdict, str] = {  # not by colour alone
+SIGNS: dict[Verdict, str] = {  # Signs besides colours.
     "supported": "✓",
     "not supported": "✗",
     "bound holds, not attained": "≤",
@@ -46,7 +46,7 @@ def claims_section(claims: Sequence[Claim]) -> str:
 
 def _claim(c: Claim) -> str:
     interval = ""
-    if all(map(math.isfinite, (c.value, *c.interval))) and "[" not in c.measured:  # else it is said already
+    if all(map(math.isfinite, (c.value, *c.interval))) and "[" not in c.measured:  # Otherwise it is shown elsewhere.
         ends = " to ".join(map(number, c.interval))
         interval = f'<div class="number">{number(c.value)} (95 % interval {ends})</div>'
     why = f'<div class="why">{prose(c.why)}</div>' if c.why else ""

@@ -15,8 +15,8 @@ from .panels import Axis, Band, Curve, Method, Panel, Table
 
 _POINTS = 400  # The largest number of points of a ROC curve, more than a screen shows.
 _DOTS = 2000  # The largest number of residuals, because more would hide each other.
-_MOST_CLASSES = 20  # of a confusion matrix
-_PLAIN, _GREY = "dca-page", "mm-sarah"  # inks
+_MOST_CLASSES = 20  # The largest number of classes of a confusion matrix.
+_PLAIN, _GREY = "dca-page", "mm-sarah"  # The inks of the lines.
 
 
 def prediction_panels(fit: Fitted, rows: Rows) -> Iterator[Panel]:

@@ -16,9 +16,9 @@ FEATURE_INKS = (  # Neighbours in the legend differ in hue.
     "mm-saga-sqrt", "dca-page", "mm-saga", "sdca", "dca-saga", "dca-svrg", "mm-svrg", "spare-1", "spare-3",
     "mm-sarah", "spare-4", "spare-2",
 )  # fmt: skip
-MOST_LINES = len(FEATURE_INKS)  # features in the figure of the path
-_BLACK, _GREY = "dca", "mm-sarah"  # inks
-_FLAT = 5.0  # greatest over least value: beyond it a linear axis shows the neighbourhood of the minimum as a flat line
+MOST_LINES = len(FEATURE_INKS)  # The number of features in the figure of the path.
+_BLACK, _GREY = "dca", "mm-sarah"  # The inks of the lines.
+_FLAT = 5.0  # The ratio of the greatest to the least value above which an axis is logarithmic.
 _SECTIONS = {
     "results": "Result", "claims": "", "methods": "", "tables": "Settings", "code": "Use the model",
     "protocol": "How to read it",
@@ -29,16 +29,16 @@ _SECTIONS = {
 class Along:
     """The path: a criterion against λ with its standard error, and the effects of the leading features."""
 
-    what: str  # the criterion in words
+    what: str  # The name of the criterion.
     lams: tuple[float, ...]
     middle: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     nnz: tuple[int, ...]
     names: tuple[str, ...]
-    effects: tuple[tuple[float, ...], ...]  # for every name, along λ
+    effects: tuple[tuple[float, ...], ...]  # The effects along λ, for every name.
     lam: float
-    rule: str = "best"  # by which it was chosen
+    rule: str = "best"  # The rule that chose λ.
 
     @property
     def crossed(self) -> bool:

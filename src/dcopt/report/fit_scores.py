@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ..losses import Loss
 
 Floats = NDArray[np.float64]
-_PER_BIN = 20  # rows: the share in a bin of fewer is too uncertain to be compared with a probability
+_PER_BIN = 20  # The least number of rows in a bin, so that its share can be compared with a probability.
 _MOST_BINS = 10
-_NORMAL = 1.959964  # standard deviations of a 95 % interval
+_NORMAL = 1.959964  # The standard deviations of a 95 % interval.
 
 
 class Roc(NamedTuple):
@@ -50,7 +50,8 @@ def mean_loss(loss: Loss, z: Floats, targets: NDArray[Any]) -> float:
         return math.nan
     if loss.labels == "binary":
         return float(np.mean(loss.value(z[:, 0], 2.0 * targets - 1.0)))
-    scores = np.hstack([np.zeros_like(z), z]) if z.shape[1] == 1 else z  # of softmax the difference alone is kept
+    # Of softmax with two classes only the difference is kept.
+    scores = np.hstack([np.zeros_like(z), z]) if z.shape[1] == 1 else z
     return float(np.mean(loss.value(scores, targets)))
 
 
@@ -67,7 +68,7 @@ def roc(z: Floats, positive: NDArray[np.bool_]) -> Roc | None:
     if total in (0, len(z)):
         return None
     order = np.argsort(-z, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(z[order])), len(z) - 1)  # equal scores pass a threshold together
+    last = np.append(np.flatnonzero(np.diff(z[order])), len(z) - 1)  # Equal scores pass a threshold together.
     hits = np.cumsum(positive[order])[last]
     true = np.append(0.0, hits / total)
     false = np.append(0.0, (last + 1 - hits) / (len(z) - total))
@@ -91,7 +92,8 @@ def calibration(p: Floats, right: NDArray[np.bool_]) -> Bins | None:
     n = np.array([len(part) for part in parts], float)
     middle = (share + _NORMAL**2 / (2 * n)) / (1 + _NORMAL**2 / n)
     half = _NORMAL / (1 + _NORMAL**2 / n) * np.sqrt(share * (1 - share) / n + _NORMAL**2 / (4 * n**2))
-    ends = np.minimum(middle - half, share), np.maximum(middle + half, share)  # at shares of 0 and 1, but for rounding
+    # The interval contains shares of 0 and 1, up to rounding.
+    ends = np.minimum(middle - half, share), np.maximum(middle + half, share)
     return Bins(np.array([p[part].mean() for part in parts]), share, *ends)
 
 

@@ -18,9 +18,9 @@ from ..losses import Loss
 from .fit_scores import Floats, against_the_others, codes_of, mean_loss, r2, roc
 from .panels import Table
 
-_MOST_ROWS = 200  # of the table of features
-_MOST_COLUMNS = 5  # classes that have a column of coefficients each
-_ALONE = ("rows", "AUC")  # scores that need no null model beside them: its AUC is ½
+_MOST_ROWS = 200  # The number of rows of the table of features.
+_MOST_COLUMNS = 5  # Up to this many classes have a column of coefficients each.
+_ALONE = ("rows", "AUC")  # These scores need no null model for comparison: its AUC is ½.
 
 
 class Rows(NamedTuple):
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     name: str
     X: Any
     y: NDArray[Any]
-    seen: bool = False  # by the fit
+    seen: bool = False  # Whether the fit used these rows.
 
     @property
     def told(self) -> str:
@@ -41,9 +41,9 @@ class Fitted(NamedTuple):
 
     model: Any
     loss: Loss
-    null: Floats  # the intercepts of the null model
-    name: Callable[[int], str]  # of a feature
-    deviations: Floats  # of the columns
+    null: Floats  # The intercepts of the null model.
+    name: Callable[[int], str]  # The name of a feature.
+    deviations: Floats  # The deviations of the columns.
 
     @property
     def classes(self) -> list[Any]:
@@ -70,7 +70,7 @@ class Fitted(NamedTuple):
         if not hasattr(self.model, "predict_proba"):  # scikit-learn signals it by AttributeError.
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the rows come without the names of their columns
+            warnings.simplefilter("ignore")  # These rows have no names of columns.
             return np.asarray(self.model.predict_proba(X), np.float64)
 
 
@@ -87,7 +87,7 @@ def features_table(fit: Fitted) -> Table:
     """The features in the model, the largest effect first, and the intercept."""
     coef, intercept = np.atleast_2d(fit.model.coef_), np.atleast_1d(fit.model.intercept_)
     effects = coef * fit.deviations
-    most = np.abs(effects).argmax(axis=0)  # the class with the largest one
+    most = np.abs(effects).argmax(axis=0)  # The class with the largest coefficient.
     lead = effects[most, np.arange(effects.shape[1])]
     chosen = [int(j) for j in np.argsort(-np.abs(lead), kind="stable") if coef[:, j].any()]
     classes, rows = fit.labels, []

@@ -16,9 +16,9 @@ from .panels import Method
 class Ink:
     """How a method is drawn."""
 
-    colour: str  # on white
-    night: str  # on a dark page
-    mark: str  # as matplotlib calls it; `SHAPES` has it for SVG
+    colour: str  # The colour on white.
+    night: str  # The colour on a dark page.
+    mark: str  # matplotlib's name of the mark; `SHAPES` has it for SVG.
 
 
 INKS = {
@@ -37,7 +37,7 @@ INKS = {
     "spare-4": Ink("#4A5BD4", "#8D9AF5", "*"),
 }
 
-SHAPES = {  # paths around the origin, about 8 units wide
+SHAPES = {  # Paths around the origin, about 8 units wide.
     "p": "M0-4L3.8-1.2 2.4 3.2-2.4 3.2-3.8-1.2z",
     "v": "M-3.8-3h7.6L0 3.8z",
     "o": "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z",

@@ -12,7 +12,7 @@ from ..errors import BadInput
 from .palette import INKS, inks_of
 from .panels import Curve, Panel
 
-_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}  # nothing in a string can end the <script>
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}  # With these escapes no string can end the <script>.
 
 
 def embed(panels: Iterable[Panel]) -> str:

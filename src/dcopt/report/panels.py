@@ -62,7 +62,7 @@ class Curve:
     """One method against one x-axis: the abscissas, and a band for every y-axis that has one."""
 
     x: tuple[float, ...]
-    bands: dict[str, Band]  # by the id of the y-axis
+    bands: dict[str, Band]  # The band of each y-axis, by its id.
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Method:
     id: str
     label: str
     says: str = ""
-    shown: bool = True  # at first: the paper's own methods; the wider field is one click away
-    joined: bool = True  # by a line; False: points alone
-    ink: str = ""  # a key of `palette.INKS`; "": that of the id, or a spare one
+    shown: bool = True  # Whether it is shown at first, as the paper's own methods are.
+    joined: bool = True  # Whether points are joined by a line.
+    ink: str = ""  # A key of `palette.INKS`; "": the key of the id, or a spare one.
 
 
 @dataclass(frozen=True)
@@ -85,25 +85,25 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     caption: str = ""
-    bars: str = ""  # the heading of a column of numbers that are drawn as bars, too
+    bars: str = ""  # The heading of a column of numbers that are also drawn as bars.
 
 
 @dataclass(frozen=True)
 class Panel:
     """One figure: every method against the x-axes and y-axes that the reader can choose from."""
 
-    id: str  # of the files and anchors: letters, digits, dashes
+    id: str  # The name of files and anchors: letters, digits and dashes.
     title: str
     caption: str
-    xs: tuple[Axis, ...]  # the first one is shown first
+    xs: tuple[Axis, ...]  # The first axis is shown first.
     ys: tuple[Axis, ...]
     methods: tuple[Method, ...]
-    curves: dict[str, dict[str, Curve]]  # method id -> x-axis id -> Curve
-    marks: bool = False  # measured points to be marked, not only joined
-    lines: str = "Methods"  # what the lines are
-    band: str = "range of runs"  # what the bands are; "": there are none
-    simple: bool = False  # one view, without controls
-    aligned: str = ""  # panels with the same word here have the same x axis, to the pixel
+    curves: dict[str, dict[str, Curve]]  # The curve of each method id and x-axis id.
+    marks: bool = False  # Whether measured points are marked.
+    lines: str = "Methods"  # The meaning of the lines.
+    band: str = "range of runs"  # The meaning of the bands; "": there are none.
+    simple: bool = False  # Whether the panel is one view, without controls.
+    aligned: str = ""  # Panels with the same word have the same x axis, to the pixel.
     tables: tuple[Table, ...] = ()
 
 
@@ -112,12 +112,12 @@ class Claim:
     """A sentence of the paper, and what was measured here."""
 
     id: str
-    where: str  # in the paper: "Table I", "Figure 1", …
+    where: str  # The place in the paper: "Table I", "Figure 1", …
     says: str
     data: str
     measured: str
     verdict: Verdict
-    value: float = math.nan  # the number behind `measured`, with its 95 % interval
+    value: float = math.nan  # The number behind `measured`, with its 95 % interval.
     interval: tuple[float, float] = (math.nan, math.nan)
     why: str = ""
 
@@ -139,13 +139,13 @@ class Report:
     summary: str
     claims: tuple[Claim, ...]
     panels: tuple[Panel, ...]
-    protocol: tuple[str, ...]  # paragraphs
-    made: dict[str, str]  # versions, machine, seeds, date: in the order shown
+    protocol: tuple[str, ...]  # Paragraphs.
+    made: dict[str, str]  # Versions, machine, seeds and date, in the order shown.
     notices: tuple[str, ...] = ()  # "a9a could not be had: breast_cancer instead"
-    details: tuple[str, ...] = ()  # of the notices, closed at first
+    details: tuple[str, ...] = ()  # The details of the notices, closed at first.
     tables: tuple[Table, ...] = field(default=())
-    sections: dict[str, str] = field(default_factory=dict)  # other titles for them; "": left out
+    sections: dict[str, str] = field(default_factory=dict)  # Other titles of sections; "": left out.
     paper: Paper | None = None
-    ran: str = ""  # the date of the runs
-    results: tuple[Table, ...] = ()  # before everything else
-    code: str = ""  # how to use what the page is about
+    ran: str = ""  # The date of the runs.
+    results: tuple[Table, ...] = ()  # Tables that come before everything else.
+    code: str = ""  # Code that uses the subject of the page.

@@ -20,7 +20,7 @@ from .atomic import CALLS, Calls
 from .components import describe
 
 FORMAT = 2  # The version of the header. dcopt 0.1 wrote files without it.
-INTEGERS = ("t", "gradients", "paper", "nnz")  # columns of a trace
+INTEGERS = ("t", "gradients", "paper", "nnz")  # The columns of a trace.
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Origin:
     """The parts of a checkpoint that do not change during a run."""
 
     method: Any  # A registered Method, or a registered kind of estimator.
-    decomposition: str  # in which it solves the problem: "own" or "gram"
-    estimator: str  # what the method made of it for this problem
-    subsolver: Any  # a registered one; None: the method's choice
+    decomposition: str  # The decomposition of the run: "own" or "gram".
+    estimator: str  # The estimator that the method made for this problem, as text.
+    subsolver: Any  # A registered sub-solver; None: the method's choice.
     seed: int
-    told: dict[str, Any]  # budgets, tolerances and output, as they were given
-    own_rule: bool  # a rule of the caller's, which no file can hold
+    told: dict[str, Any]  # The budgets, tolerances and output that the caller gave.
+    own_rule: bool  # Whether the caller gave a stop rule, which no file can hold.
     fingerprint: dict[str, str]
 
 

@@ -14,7 +14,7 @@ from ..xp import Array, namespace
 from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
 
 _EVERY = 10  # The number of steps between certificates while the steps are long.
-_GROW, _SHRINK = 1.2, 0.5  # The growth of the step where the smoothness of G is not known.
+_GROW, _SHRINK = 1.2, 0.5  # The factors of the step where the smoothness of G is not known.
 
 
 @dataclass(frozen=True)

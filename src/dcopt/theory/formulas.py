@@ -138,7 +138,7 @@ def lyapunov(rho: float, theta: float) -> tuple[float, float]:
 
 def online(c: ProblemConstants, D0: float, sigma: float, eps: float, measure: str) -> Online:
     """B and C: b from the floor, b' = ⌈√b⌉, p = 1/b', T from the rest. Valid where ρ/2 > L_v."""
-    # b' p = 1 makes s < 1 whatever b is: choose b for s = 1, which breaks the printed circle of b, p and α
+    # With b' p = 1, s < 1 for every b. Choosing b for s = 1 avoids the circular definition of b, p and α in the paper.
     gamma, a = lyapunov(c.rho, c.L_v)
     if measure == "gap":
         b = whole(sigma / eps * sigma / c.rho_phi * (1 + c.L_v**2 / (2 * gamma * a)), eps)

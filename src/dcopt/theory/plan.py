@@ -48,7 +48,7 @@ def plan(
     pick("setting", setting, ("finite-sum", "online"))
     pick("mode", mode, ("certified", "paper", "practical"))
     if isinstance(P.G, LocalCurvature):
-        raise BadSettings("decomposition", "local", "scalar, diagonal or gram: a theorem speaks of one G for all steps")
+        raise BadSettings("decomposition", "local", "scalar, diagonal or gram: the theorems assume one G for all steps")
     if measure == "criticality" and P.r.L2 is None:
         raise BadSettings("measure", measure, "'gap': r2 is not smooth, and the criticality theorems need L_r2")
     if P.n is None and setting == "finite-sum":

@@ -1,8 +1,8 @@
 """Loops over rows of a CSR matrix, compiled once per dtype and cached on disk. They do not depend on a loss.
 
 Sums in the order of the rows (same bits every time), and in float64 also for float32 data. Column numbers and positions
-of entries are made unsigned, which spares the test for Python's negative indices (a quarter of the time); the door
-(check.py) has seen that they are in range.
+of entries are made unsigned, which avoids the test for Python's negative indices (a quarter of the time). check.py has
+checked that they are in range.
 
 A kernel of a part takes the rows start ≤ i < stop, without a list of them, and writes to (or adds to) an array of its
 caller: parts run side by side (workers.py).

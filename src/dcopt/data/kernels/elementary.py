@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 _LARGEST = np.finfo(np.float64).max
-_LEAST, _MOST = -708.0, 709.782712893384  # the logs of the least and the largest number in full precision
+_LEAST, _MOST = -708.0, 709.782712893384  # The logarithms of the least and the largest number in full precision.
 _LOG2E = 1.4426950408889634
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # ln 2; k times the first part is exact
+# The sum is ln 2; k times the first part is exact.
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _SHIFT = 6755399441055744.0  # 1.5·2⁵²: t + _SHIFT holds the integer nearest to t in its last bits
-_INTO = np.int64(0x4330000000000000)  # the bits of 2⁵²: an integer below that, put into them, is added to it
-_ROOT = np.int64(0x3FE6A09E667F3BCD)  # the bits of √½
-_EXPONENT, _MANTISSA = np.int64(52), np.int64((1 << 52) - 1)  # where the exponent begins; what is before it
-_UNIT = np.int64(0x3FF0000000000000)  # the bits of 1
+_INTO = np.int64(0x4330000000000000)  # The bits of 2⁵². An integer below 2⁵² that is put into them is added to it.
+_ROOT = np.int64(0x3FE6A09E667F3BCD)  # The bits of √½.
+# The position of the exponent, and the mask of the bits below it.
+_EXPONENT, _MANTISSA = np.int64(52), np.int64((1 << 52) - 1)
+_UNIT = np.int64(0x3FF0000000000000)  # The bits of 1.
 _E2, _E3, _E4, _E5, _E6, _E7, _E8, _E9, _E10, _E11, _E12, _E13 = (1.0 / math.factorial(k) for k in range(2, 14))
 _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10 = (2.0 / (2 * k + 1) for k in range(1, 11))
 
