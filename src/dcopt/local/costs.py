@@ -55,13 +55,11 @@ def by_columns(C: Curvature, columns: Array, rows: bool, has_free: bool) -> Choi
     return Choice(True, f"a pass over the entries costs less than {m} × {m} numbers")
 
 
-def classes_by_columns(C: Curvature, columns: Array, kept: Array, far: float) -> Choice:
+def classes_by_columns(C: Curvature, columns: Array) -> Choice:
     """The same for several classes, whose Hessian has a row for every entry."""
     wide = len(columns) * C.classes
     if not (C.shows_columns and C.is_softmax and wide > BLOCK_ROWS):
         return Choice(False, f"a Hessian of {wide} rows is made as a matrix")
     if C.rough and C.stored(columns) > COPIED_ENTRIES:
         return Choice(False, f"the columns would have to be copied: more than {COPIED_ENTRIES} entries")
-    if C.means_are_far(kept, far):
-        return Choice(False, "columns are far from 0, and descent would crawl along their means")
     return Choice(True, f"a Hessian of {wide} rows is never made")

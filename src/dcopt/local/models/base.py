@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ...subproblems.parts import Parts
 from ...sums.curvature import Curvature
 
-KEPT = 0.05  # share of the diagonal that must be left of it where a matrix is taken off: else it is not tried
-
 
 class Model(Protocol):
     """½ ⟨d, Qd⟩, Q = C + μR ⪰ μR ≻ 0 with the curvature C of f on the working set, d (m, k)."""

@@ -15,8 +15,6 @@ from .columns import ColumnModel, kernels
 from .dense import DenseModel
 from .softmax_columns import SoftmaxColumnModel
 
-_FAR = 0.25  # share of the mean squares of columns: those of their means where they are not far from 0
-
 
 def model(
     C: Curvature, columns: NDArray[np.int64], p: Parts, share: float, least: float, tiny: bool, dense: bool = False
@@ -28,7 +26,7 @@ def model(
     if dense:
         return dense_model(C, columns, p, share, tiny)
     free = unpenalised_rows(p)
-    if costs.classes_by_columns(C, columns, columns[~free], _FAR).yes:
+    if costs.classes_by_columns(C, columns).yes:
         return softmax_column_model(C, columns, least)
     if costs.by_columns(C, columns, p.rows, bool(free.any())).yes:
         return column_model(C, columns, least)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ...data.engine import off_the_clock
 from ...subproblems.parts import Parts
 from ...sums.curvature import Curvature, Entries
-from .base import KEPT
 
 PASSES = 30  # of descent: more of them than a step is worth would be needed where Q is ill-conditioned
 
@@ -61,15 +60,10 @@ class ColumnModel:
 
     def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> ColumnModel:
         """Q − E, E what C has more than ∇²f: its diagonal is positive, and whether it is definite shows at the step"""
-        theta, h = self._minus(kernels().sizes(*self.a, C.fall))
-        return replace(self, weights=self.weights - theta * C.fall, h=h) if theta else self
+        h = self.h - kernels().sizes(*self.a, C.fall)
+        return replace(self, weights=self.weights - C.fall, h=h) if np.all(h > 0.0) else self
 
     def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> ColumnModel:
         """Q − diag(bend), likewise"""
-        theta, h = self._minus(bend[:, 0])
-        return replace(self, ridge=self.ridge - theta * bend[:, 0], h=h) if theta else self
-
-    def _minus(self, E: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
-        """The largest share θ for which the diagonal stays positive, or 0, and that diagonal"""
-        found = ((theta, self.h - theta * E) for theta in (1.0, 0.5, 0.25))
-        return next(((theta, h) for theta, h in found if np.all(h > KEPT * self.h)), (0.0, self.h))
+        h = self.h - bend[:, 0]
+        return replace(self, ridge=self.ridge - bend[:, 0], h=h) if np.all(h > 0.0) else self

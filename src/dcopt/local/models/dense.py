@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,6 @@ from ...subproblems.eliminated import Eliminated
 from ...subproblems.parts import Parts, directions
 from ...subproblems.quadratic import minimize, times
 from ...sums.curvature import Curvature
-from .base import KEPT
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,36 +60,23 @@ class DenseModel:
 
     def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> DenseModel:
         """Q − E, E what C has more than ∇²f"""
-        E = C.negative(columns)
-        return self._minus(np.diagonal(E), lambda theta: self.Q - theta * E)
+        return self._if_positive(self.Q - C.negative(columns))
 
     def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> DenseModel:
         """Q − E, E = diag(bend), or bend_j x_j x_jᵀ/|x_j|² in the block of each row"""
         d, k = x.shape
-        if bend.ndim == 1:
-            if len(self.Q) == d:
-                return self
-            unit = directions(x)
-            E, j = bend[:, None, None] * unit[:, :, None] * unit[:, None, :], np.arange(d)
-            lost = (bend[:, None] * unit * unit).reshape(-1)
+        M = self.Q.copy()
+        if bend.ndim > 1:
+            M[np.diag_indices(len(M))] -= bend.reshape(-1) if len(M) == bend.size else bend.min(axis=1)
+        elif len(M) == d:
+            return self
         else:
-            lost = bend.reshape(-1) if len(self.Q) == bend.size else bend.min(axis=1)
+            unit, j = directions(x), np.arange(d)
+            M.reshape(d, k, d, k)[j, :, j, :] -= bend[:, None, None] * unit[:, :, None] * unit[:, None, :]
+        return self._if_positive(M)
 
-        def less(theta: float) -> NDArray[np.float64]:
-            M = self.Q.copy()
-            if bend.ndim == 1:
-                M.reshape(d, k, d, k)[j, :, j, :] -= theta * E
-            else:
-                M[np.diag_indices(len(M))] -= theta * lost
-            return M
-
-        return self._minus(lost, less)
-
-    def _minus(self, lost: NDArray[Any], less: Callable[[float], NDArray[np.float64]]) -> DenseModel:
-        """With the largest share θ of E, diagonal `lost`, that leaves it positive definite; itself where none does"""
-        h = np.diagonal(self.Q)
-        with one_thread(len(self.Q)):
-            for theta in (1.0, 0.5, 0.25):
-                if np.all(h - theta * lost > KEPT * h) and positive(M := less(theta)):
-                    return replace(self, Q=M, constant=False)
-        return self
+    def _if_positive(self, M: NDArray[np.float64]) -> DenseModel:
+        """The model M, or itself where M is not positive definite."""
+        with one_thread(len(M)):
+            definite = bool(np.all(np.diagonal(M) > 0.0)) and positive(M)
+        return replace(self, Q=M, constant=False) if definite else self

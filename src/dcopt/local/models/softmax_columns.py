@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ...data.engine import off_the_clock
 from ...subproblems.parts import Parts, directions
 from ...sums.curvature import Curvature, Entries
-from .base import KEPT
 from .columns import PASSES, kernels
 
 
@@ -70,7 +69,6 @@ class SoftmaxColumnModel:
 
     def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> SoftmaxColumnModel:
         """Q − E, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
-        if bend.ndim > 1:
+        if bend.ndim > 1 or not np.all(bend < self.h):
             return self
-        theta = next((theta for theta in (1.0, 0.5, 0.25) if np.all(theta * bend <= (1.0 - KEPT) * self.h)), 0.0)
-        return replace(self, bend=theta * bend, unit=directions(x)) if theta else self
+        return replace(self, bend=bend, unit=directions(x))
