@@ -207,7 +207,6 @@ def test_rules_behind_one_are_those_of_the_estimators() -> None:
     assert isinstance(P.r, SCAD) and not isinstance(P.r, L1)
 
 
-@pytest.mark.xfail(reason="resume goes on in the decomposition that the problem was given in, not in the one auto took")
 def test_a_checkpoint_of_auto_goes_on_in_the_decomposition_that_it_took(tmp_path: Any) -> None:
     P = erm(200, "squared-sigmoid", SCAD(lam=0.02, groups=[[0, 1], [2, 3]]))
     whole = dcopt.solve(P, "auto", steps=8, seed=0)

@@ -353,7 +353,7 @@ def test_a_checkpoint_knows_the_sizes_of_its_epochs(tmp_path: Any, monkeypatch: 
     """Those of a named method follow from the data by a rule that may change: then the draws would be others."""
     path = tmp_path / "run"
     dcopt.solve(problem(), "dca-page", steps=2, seed=3, checkpoint=path)
-    monkeypatch.setattr("dcopt.methods.enough", lambda P: 50)
+    monkeypatch.setattr("dcopt.method.enough", lambda P: 50)
     with pytest.raises(ResumeMismatch, match="b_small=50"):
         dcopt.resume(path, problem(), steps=5)
 

@@ -296,7 +296,7 @@ def test_columns_are_those_of_the_matrix(kind: str) -> None:
 @pytest.mark.parametrize("r", [L1(lam=0.02), ElasticNet(lam=0.02, mu=0.05), Nonnegative()], ids=repr)
 def test_columns_and_their_gram_matrix_give_one_program(r: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same convex program: coordinate descent on columns ends where that on Q does."""
-    monkeypatch.setattr("dcopt.local.models.columns.PASSES", 2000)
+    monkeypatch.setattr("dcopt.local.costs.DESCENT_PASSES", 2000)
     rng = np.random.default_rng(2)
     X = csr_array(rng.normal(size=(40, 60)) * (rng.random((40, 60)) < 0.3))
     y = np.where(rng.random(40) < 0.5, -1.0, 1.0)
@@ -392,7 +392,7 @@ def test_a_rough_gram_matrix_is_of_so_many_rows_for_each_column(monkeypatch: pyt
 
 
 def test_a_flat_valley_has_an_end_and_is_gone_along_to_it() -> None:
-    """Near copies, which are singular to rounding: no overflow on the way. With noise of 1e-5: the least squares."""
+    """Near copies, which are singular to rounding: no overflow on the way. With noise of 1e-4: the least squares."""
     rng = np.random.default_rng(5)
     X = np.tile(rng.normal(size=(100, 5)), 8) * (1 + 1e-9 * rng.normal(size=(100, 40)))
     y = rng.normal(size=100)
@@ -402,18 +402,18 @@ def test_a_flat_valley_has_an_end_and_is_gone_along_to_it() -> None:
         assert np.all(np.isfinite(values)) and np.all(np.diff(values) <= 1e-12)
     for seed in range(5):
         draw = np.random.default_rng(seed)
-        X = 1 + 1e-5 * draw.normal(size=(76, 40))
+        X = 1 + 1e-4 * draw.normal(size=(76, 40))
         y = X[:, :5].sum(axis=1) + 0.1 * draw.normal(size=76)
         P = dcopt.erm(X, y, "squared", Zero())
         tol = 1e-9 * dcopt.measures.criticality(P, np.zeros(40))
         res = dcopt.solve(P, "dca-local", atol=tol, x0=np.zeros(40))
         least = np.linalg.lstsq(X, y, rcond=None)[0]
-        assert res.success and res.certificate.F <= 1.04 * P.value(least) and res.steps <= 20
+        assert res.success and res.certificate.F <= 1.001 * P.value(least)
 
 
 def test_a_shorter_step_by_columns_keeps_the_inequality(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where τQ majorizes f, F(x + d/τ) ≤ F(x) − τ/2 ‖d/τ‖²_Q: f is made steep by scaling Q down, not by trust."""
-    monkeypatch.setattr("dcopt.local.models.columns.PASSES", 5000)
+    monkeypatch.setattr("dcopt.local.costs.DESCENT_PASSES", 5000)
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(50, 150)), rng.normal(size=50)
     P = dcopt.erm(X, y, "squared", L1(lam=0.05))
@@ -602,7 +602,7 @@ def test_a_solved_problem_is_pickled_without_what_it_remembers(tmp_path: Any) ->
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("degree, lam", [
     (12, 1e-3), (12, 1e-6), ("ones", 1e-6),
-    pytest.param(25, 1e-4, marks=pytest.mark.xfail(reason="the steps of so small a ridge are rounded: 295 of them")),
+    pytest.param(25, 1e-4, marks=pytest.mark.xfail(reason="programs with so small a ridge are not solved: 135 steps")),
 ])  # fmt: skip
 def test_least_squares_of_nearly_dependent_columns(degree: Any, lam: float, sparse: bool) -> None:
     """Powers of t, and ones with a millionth of noise: steps go along the valley."""

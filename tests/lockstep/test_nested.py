@@ -112,7 +112,7 @@ def large() -> dcopt.Problem:
 
 
 def test_auto_starts_with_a_step_of_f_alone_where_that_is_lower() -> None:
-    """Counted, said, and only where a concave penalty, enough rows and no start of one's own make it sensible."""
+    """Counted, said, and only where a concave penalty and no start of one's own make it sensible."""
     P = large()
     zero = np.zeros(P.shape)
     res = dcopt.solve(P, "auto", steps=1, seed=2, trace=1e-9)
@@ -128,7 +128,6 @@ def test_auto_starts_with_a_step_of_f_alone_where_that_is_lower() -> None:
     X, y = data()
     for other in (
         dcopt.erm(X, y, "logistic", L1(lam=0.02)),  # convex: there is one end
-        dcopt.erm(X[: 2 * D - 1], y[: 2 * D - 1], "logistic", SCAD(lam=0.02)),  # too few rows
         dcopt.erm(X, y, "logistic", SCAD(lam=1.0)),  # all of x costs more than it gives
     ):
         assert not any("a step of f alone" in note for note in dcopt.solve(other, "auto", steps=1, seed=2).notes)

@@ -264,7 +264,7 @@ def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str, monkeypat
         step -= step.mean(axis=1, keepdims=True)  # along the others f is flat, and the matrix holds the intercepts
     assert metric.quad(step) == pytest.approx(full.quad(step), rel=1e-9)
     assert columns_of.ridge_quad(step) == pytest.approx(float(step.ravel() @ own @ step.ravel()))
-    monkeypatch.setattr("dcopt.local.models.softmax_columns.PASSES", 10**5)
+    monkeypatch.setattr("dcopt.local.costs.DESCENT_PASSES", 10**5)
     one, two = metric.minimize(x, u, p, 1e-12), full.minimize(x, u, p, 1e-12)
     np.testing.assert_allclose(one, two, atol=1e-6)
     assert np.any(one != x)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 import dcopt
+from dcopt.auto import resolve
 from dcopt.linalg.swept import Swept
 from dcopt.local.escape import PenalisedModel
 from dcopt.local.models import DenseModel
@@ -91,7 +92,7 @@ def test_the_way_down_is_one_of_critical_points(r: Any) -> None:
     for seed in range(12):
         m = model(r, seed)
         v = m.critical(np.linalg.solve(m.B.Q, -m.grad), 1e-10)
-        values = [m.value(p) for p in (v, *m.lower(v, 1e-10, 1e-6, 100))]
+        values = [m.value(p) for p in (v, *m.lower(v, 1e-10, 1e-6))]
         assert all(b < a for a, b in zip(values, values[1:], strict=False))
         seen += len(values) - 1
     assert seen >= 3
@@ -218,9 +219,10 @@ def test_nothing_is_searched_where_there_is_nothing_to_find(r: Any) -> None:
     """A convex penalty, one that is no sum, and one of rows (the same as entries for a vector, not for classes)."""
     X, y = clicks(n=400, d=6)
     P = dcopt.erm(X, np.arange(400) % 3, "softmax", r) if r is ROWS else dcopt.erm(X, y, "logistic", r)
-    job = PreparedRun(P, "auto", Goal(search=True), 0, None)
+    job = PreparedRun(P, resolve("auto", P), Goal(search=True), 0, None)
     assert not job.searches
-    assert PreparedRun(dcopt.erm(X, y, "logistic", MCP(lam=5e-3)), "auto", Goal(search=True), 0, None).searches
+    P = dcopt.erm(X, y, "logistic", MCP(lam=5e-3))
+    assert PreparedRun(P, resolve("auto", P), Goal(search=True), 0, None).searches
 
 
 def test_a_run_that_searches_goes_on_from_every_step(stuck: dcopt.Problem, tmp_path: Path) -> None:
@@ -350,7 +352,7 @@ def test_a_singular_curvature_ends_the_way() -> None:
     r = MCP(lam=0.1)
     own = PenaltyOnWorkingSet(r, np.zeros((2, 1)), np.arange(2), parts(r, (2,)), (2,))
     flat = PenalisedModel(DenseModel(np.ones((2, 2)), np.zeros(2)), np.ones((2, 1)), own)
-    assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9, 100) == []
+    assert flat.lower(np.ones((2, 1)), 1e-9, 1e-9) == []
 
 
 def test_a_flat_loss_is_not_left_for_the_far_side() -> None:

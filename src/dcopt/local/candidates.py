@@ -55,7 +55,7 @@ def _models(program: Program, how: Local) -> tuple[Model, Model]:
     """Q = |∇²f| + μR and M = ∇²f + μR, as far as that is positive definite."""
     here = program.here
     C, columns = here.C, program.columns
-    share = how.ridge.of(here.near)
+    share = how.ridge.of(here.near, C.exact)
     tiny = not costs.compile_kernels(here.P.n or 0, C.d).yes
     Q = model(C, columns, program.r.p, share, how.ridge.share, tiny, dense=program.searched)
     exact = C.bends_down and not here.p.rows and (here.sees_all or program.searched)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..subproblems.newton import SMALL
 from ..sums.curvature import Curvature
 from ..xp import Array
 
 COMPILE_ENTRIES = 2**16  # entries of A: for fewer, compiling a kernel takes longer than the whole run
 BLOCK_ROWS = 2048  # rows of the Hessian of several classes that is still made as a matrix
 COPIED_ENTRIES = 2**24  # entries of dense columns that a model may copy: 192 MB
-SMALL_GRAM = 128  # columns whose Gram matrix is made whatever it costs: Newton's method solves programs in it at once
+SMALL_GRAM = SMALL  # columns whose Gram matrix is made whatever it costs: Newton's method solves programs in it at once
+DESCENT_PASSES = 30  # over the entries of the columns: where Q is ill-conditioned, more of them cost more than a step
 CENTRED_COLUMNS = 512  # dense columns from which an intercept is worth eliminating
+FAR_MEANS = 0.25  # share of the mean squares of columns: above it their means are far from 0, and descent crawls
 CHEAP_ROW = 256  # stored entries of a row for which a Gram matrix of all columns costs no more than some passes
 
 
@@ -55,11 +58,13 @@ def by_columns(C: Curvature, columns: Array, rows: bool, has_free: bool) -> Choi
     return Choice(True, f"a pass over the entries costs less than {m} × {m} numbers")
 
 
-def classes_by_columns(C: Curvature, columns: Array) -> Choice:
+def classes_by_columns(C: Curvature, columns: Array, penalised: Array) -> Choice:
     """The same for several classes, whose Hessian has a row for every entry."""
     wide = len(columns) * C.classes
     if not (C.shows_columns and C.is_softmax and wide > BLOCK_ROWS):
         return Choice(False, f"a Hessian of {wide} rows is made as a matrix")
     if C.rough and C.stored(columns) > COPIED_ENTRIES:
         return Choice(False, f"the columns would have to be copied: more than {COPIED_ENTRIES} entries")
+    if C.means_are_far(penalised, FAR_MEANS):
+        return Choice(False, "columns are far from 0, and descent would crawl along their means")
     return Choice(True, f"a Hessian of {wide} rows is never made")

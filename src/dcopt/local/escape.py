@@ -27,6 +27,8 @@ def leaps(
 ) -> Iterator[Candidate]:
     """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
     here, m = program.here, PenalisedModel(B, program.r.mine(program.here.look.grad), program.r, how)
+    if not here.x.any() and np.trace(B.Q) <= how.steep * here.C.bound * len(B.Q):
+        return  # f is flat at 0: its model says nothing of points that are far.
     tol, least = accuracy.of(here.near) * here.near * here.size, how.least * abs(here.F)
     v = m.critical(m.x, tol)
     way = m.lower(v, tol, least)
@@ -49,7 +51,7 @@ class PenalisedModel:
     B: DenseModel
     grad: NDArray[np.float64]  # ∇f(x), on the entries that move
     r: PenaltyOnWorkingSet
-    how: Escape
+    how: Escape = Escape()
 
     @cached_property
     def x(self) -> NDArray[np.float64]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from ..errors import require_count, require_number
 
+FLAT = 1e-3  # The share of the largest curvature below which f is flat at x, and that of a mean column which is thin.
+
 
 @dataclass(frozen=True)
 class Descent:
@@ -26,9 +28,11 @@ class Accuracy:
     """How well the convex program of a step is solved."""
 
     share: float = 0.05  # of the distance at x
+    constant: float = 1e-3  # times as well, where the curvature is constant and a step may lead to the end
 
     def __post_init__(self) -> None:
-        require_number("share", self.share, 0.0, 1.0, open_low=True)
+        for name in ("share", "constant"):
+            require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
 
     def of(self, near: float) -> float:
         """The share at a relative distance"""
@@ -40,13 +44,15 @@ class Ridge:
     """μ, as a share of the diagonal of Q, times the relative distance: Newton's method near the end."""
 
     share: float = 1e-4
+    exact: float = 1e-10  # μ itself, where Q is the curvature of f everywhere
 
     def __post_init__(self) -> None:
-        require_number("share", self.share, 0.0, 1.0, open_low=True)
+        for name in ("share", "exact"):
+            require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
 
-    def of(self, near: float) -> float:
+    def of(self, near: float, exact: bool) -> float:
         """μ at a relative distance"""
-        return self.share * near
+        return self.exact if exact else self.share * near
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class WorkingSet:
 
     most: int | None = None  # None: the numbers below
     sparse: int = 8192  # new columns of sparse data
-    dense: float = 4.0  # new columns of dense data, times √d: their Gram matrix costs no more than 16 passes
+    dense: float = 4.0  # √d new columns of dense data: their Gram matrix costs no more than 16 passes
 
     def __post_init__(self) -> None:
         require_count("sparse", self.sparse)
@@ -73,13 +79,14 @@ class Escape:
     least: float = 1e-5  # of F, by which a point has to be lower
     width: int = 600  # entries of x that are searched at most
     rows: float = 0.4  # share of all rows that a sample must have: what a smaller one says of neighbours is chance
+    steep: float = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a leap would go far
     rung: int = 4  # factor by which a leap that failed is made shorter
     turns: int = 10  # linearisations of r2 on one model at most,
     close: float = 1e-3  # and the relative change of v that ends them
     only: bool = False  # nothing else is tried, wherever x is
 
     def __post_init__(self) -> None:
-        for name in ("near", "far", "least", "rows", "close"):
+        for name in ("near", "far", "least", "rows", "steep", "close"):
             require_number(name, getattr(self, name), 0.0, 1.0)
         for name in ("width", "rung", "turns"):
             require_count(name, getattr(self, name))

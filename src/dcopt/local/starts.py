@@ -17,6 +17,7 @@ from ..state import State
 from ..sums import Look
 from ..xp import Array
 from . import costs
+from .policy import Escape
 from .settings import Local
 from .step import local_dca, one_pass
 
@@ -52,7 +53,7 @@ class Multistart:
             return Started(state)
         spent, found = state.spent.plus(one_pass(f)), []
         Q, q = C.at_zero(every)
-        for ridge in self.ridges if q > 0.0 else ():
+        for ridge in self.ridges if q > Escape().steep * C.bound else ():
             x = _step(Q + ridge * q * np.eye(len(Q)), zero)
             if x is None:
                 continue

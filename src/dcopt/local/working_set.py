@@ -23,7 +23,7 @@ def working_set(C: Curvature, how: WorkingSet, there: NDArray[np.bool_], off: ND
     new = np.flatnonzero((off > 0.0) & ~there)
     most = how.most
     if most is None and C.dense:
-        most = math.ceil(how.dense * math.sqrt(d))
+        most = max(costs.SMALL_GRAM, math.ceil(how.dense * math.sqrt(d)))
     elif most is None:
         most = how.sparse
     room = max(most, int(there.sum()))

@@ -11,6 +11,7 @@ from ..linalg.symmetric import one_thread, solve, square
 from .parts import Parts, directions, lengths, within
 
 _ROUNDING = 1e-14
+_SHORTER = 1.0, 0.5, 0.25, 0.125, 0.0625  # of a step in rows, the first that lowers the program
 SMALL = 128  # With up to this many coordinates Newton's method is tried first. If it converges, nothing is compiled.
 
 
@@ -34,8 +35,8 @@ def newton_rows(
 ) -> NDArray[Any]:
     """x_S − H⁻¹ (Qx − b + c x_j/|x_j| + m x)_S, H = Q_SS + m + c/|x_j| (I − x_j x_jᵀ/|x_j|²) in each row's block
 
-    For r1 over rows, and Q with a row for every entry of x; S holds the rows that are not 0. It ends where a step does
-    not lower the program, or where that of S is solved to tol.
+    For r1 over rows, and Q with a row for every entry of x; S holds the rows that are not 0. Each step ends at the
+    first of 1, ½, ¼, … of itself where the program is less; the last one where that of S is solved to tol.
     """
     d, k = x.shape
     c, m, b = p.c[:, 0], p.m.reshape(-1), b.reshape(-1)
@@ -64,10 +65,11 @@ def newton_rows(
                 break
             step = np.zeros((d, k))
             step[rows] = found.reshape(-1, k)
-            lower, there = at(x - step)
-            if not lower < value:
+            ends = ((v, *at(v)) for v in (x - t * step for t in _SHORTER))
+            lower = next((end for end in ends if end[1] < value), None)
+            if lower is None:
                 break
-            x, value, slope = x - step, lower, there
+            x, value, slope = lower
     return x
 
 

@@ -88,3 +88,6 @@ class Curvature(Protocol):
 
     def mean_squares(self, columns: Array, centred: bool = False) -> NDArray[np.float64]:
         """(1/N) Σ w_i a_ij², without the squares of the means if centred"""
+
+    def means_are_far(self, columns: Array, share: float) -> bool:
+        """Whether the squares of the columns' means are more than this share of their mean squares"""

@@ -13,7 +13,6 @@ from ..xp import Array
 if TYPE_CHECKING:
     from .linear import LinearSum
 
-NARROW = 64  # columns, of which none is worth leaving out
 ROUGH_ROWS = 32  # rows for every column of a rough Gram matrix: they tell its entries to a sixth
 _WHOLE = 2**30  # multiplications that a Gram matrix of all columns may cost: some hundredths of a second
 
@@ -29,7 +28,7 @@ class Grams:
         self._sum = sum
         n, d = sum.a.shape
         self.exact = n * d * d <= _WHOLE
-        self._most = 0 if d <= NARROW else d // 2 if self.exact else d  # columns that are taken alone
+        self._most = d // 2 if self.exact else d  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
 
     def on(self, columns: Array) -> Array:

@@ -138,3 +138,10 @@ class LinearCurvature:
         mass = 1.0 if f.weights is None else max(float(np.mean(f.weights)), 1e-300)
         left = squares - f.column_means[columns] ** 2 / mass
         return np.where(left > _CONSTANT * squares, left, squares)
+
+    def means_are_far(self, columns: Array, share: float) -> bool:
+        """Whether the squares of the columns' means are more than this share of their mean squares"""
+        f = self._f
+        if f.column_mean_squares is None:
+            return True
+        return bool(np.sum(f.column_means[columns] ** 2) > share * np.sum(f.column_mean_squares[columns]))

@@ -26,7 +26,7 @@ def model(
     if dense:
         return dense_model(C, columns, p, share, tiny)
     free = unpenalised_rows(p)
-    if costs.classes_by_columns(C, columns).yes:
+    if costs.classes_by_columns(C, columns, columns[~free]).yes:
         return softmax_column_model(C, columns, least)
     if costs.by_columns(C, columns, p.rows, bool(free.any())).yes:
         return column_model(C, columns, least)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ...data.engine import off_the_clock
 from ...subproblems.parts import Parts
 from ...sums.curvature import Curvature, Entries
-
-PASSES = 30  # of descent: more of them than a step is worth would be needed where Q is ill-conditioned
+from .. import costs
 
 
 @cache
@@ -40,7 +39,8 @@ class ColumnModel:
         """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent, with W A (v − x) kept up to date"""
         x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
         v = x.copy()
-        kernels().descend_columns(*self.a, self.weights, self.h, self.ridge, x, u, v, c, m, low, high, PASSES, tol)
+        arrays, passes = (*self.a, self.weights, self.h, self.ridge), costs.DESCENT_PASSES
+        kernels().descend_columns(*arrays, x, u, v, c, m, low, high, passes, tol)
         return v
 
     def shorter(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ...data.engine import off_the_clock
 from ...subproblems.parts import Parts, directions
 from ...sums.curvature import Curvature, Entries
-from .columns import PASSES, kernels
+from .. import costs
+from .columns import kernels
 
 
 @cache
@@ -43,7 +44,7 @@ class SoftmaxColumnModel:
         """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent over columns"""
         x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
         arrays, v = (*self.a, self.weights, self.p, self.h, self.mu, self.bend, self.unit), x.copy()
-        class_kernels().descend_classes(*arrays, x, u, v, c, m, low, high, p.rows, PASSES, tol)
+        class_kernels().descend_classes(*arrays, x, u, v, c, m, low, high, p.rows, costs.DESCENT_PASSES, tol)
         return v
 
     def shorter(
