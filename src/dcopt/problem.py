@@ -57,7 +57,7 @@ class Problem:
         convex = "a convex part, such as dcopt.convex.ScaledIdentity(2.0)"
         _is_part("G", self.G, ("value", "grad", "bregman", "shift"), convex)
         name = "H" if self.f is None else "f"
-        _is_part(name, self.sum, ("n", "shape", "dtype"), "a sum, such as dcopt.Function(value, gradient, shape)")
+        _is_part(name, self.sum, ("n", "shape", "dtype", "facts", "look"), _A_SUM)
         object.__setattr__(self, "r", as_regularizer(self.r).rounded(self.dtype))
         if (wants := self.r.shape) is not None and self.shape[: len(wants)] != wants:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
@@ -185,6 +185,9 @@ class Problem:
         require_number("eta", eta, 0.0)
         added = 0.0 if self.f is not None else self.eta + eta  # with f, H = G − f follows G
         return replace(self, G=self.G.shift(eta), eta=added, tunable=False)
+
+
+_A_SUM = "a sum: dcopt.Function(value, gradient, shape), or a class of your own that derives from dcopt.sums.SumBase"
 
 
 def _is_part(name: str, given: object, verbs: tuple[str, ...], expected: str) -> None:

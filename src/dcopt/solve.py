@@ -191,9 +191,11 @@ def solve(
     keeper = None
     if checkpoint is not None:
         _is_new(checkpoint, P)
-        keeper = run.keeper(checkpoint, every, stop is not None and not settle)
-    free_start = x0 is None and isinstance(method, str) and method in (AUTO, "dca-local")
-    return run.start(goal.rule(P, stop), callbacks, state, free_start, keeper, stop is not None and not settle)
+        keeper = run.keeper(checkpoint, every, _ends(stop))
+    starts = None
+    if x0 is None and isinstance(method, str) and method in (AUTO, "dca-local"):
+        starts = run.starts(goal.roomy and not _ends(stop))
+    return run.start(goal.rule(P, stop), callbacks, state, starts, keeper)
 
 
 def _ends(stop: Rule | None) -> bool:

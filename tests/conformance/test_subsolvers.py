@@ -423,15 +423,17 @@ def test_those_that_are_told_the_step_do_not_claim_what_they_do_not_know():
                 assert math.isfinite(inner.residual) == certifies
 
 
-@pytest.mark.xfail(reason="the residual is that of the step before the line search, and not of the returned x")
-def test_the_residual_behind_a_line_search_is_that_of_the_returned_point():
+def test_a_point_that_a_line_search_chose_has_no_residual():
+    """The residual of the step before the line search says nothing of the point behind it."""
     A = np.random.default_rng(0).normal(size=(60, 4))
     P = dcopt.erm(A, np.sign(A[:, 0] + 0.5), "logistic", L1(0.001))
     x = np.zeros(4)
     y = P.G.grad(x) - P.f.all().grad(x)
     inner = Boosted(P, prox)(P.G, P.r, y, x, 1e-9)
     assert not np.array_equal(inner.x, prox(P.G, P.r, y, x, 1e-9).x)
-    assert P.r.distance(y - P.G.grad(inner.x), inner.x) <= inner.residual + 1e-12
+    assert inner.residual is None and inner.certified == np.inf
+    none = Boosted(P, prox, alpha=1e9, trials=1)(P.G, P.r, y, x, 1e-9)  # Every trial fails: the step stays.
+    assert P.r.distance(y - P.G.grad(none.x), none.x) <= none.certified + 1e-12
 
 
 def test_check_finds_the_laws_of_a_sub_solver():

@@ -104,5 +104,6 @@ def equilibrated_diagonal(f: LinearSum) -> MajorizingDiagonal:
 def _shown(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tuple[Array, RowMatrix]]:
     blocks = in_blocks(a, function)
     if blocks is None:
-        raise CannotSolve('decomposition="diagonal"', f"{type(a).__name__} does not show its entries", "scalar")
+        own = type(getattr(a, "a", a)).__name__  # a user's matrix is inside a `Declared`
+        raise CannotSolve('decomposition="diagonal"', f"{own} does not show its entries", "scalar")
     return blocks

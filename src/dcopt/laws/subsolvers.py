@@ -75,14 +75,14 @@ def residual_is_true(solver: Subsolver) -> None:
     for tol in (1e-2, 1e-9):
         for p, inner in answers(solver, tol):
             true = p.residual(inner.x)
-            said = inner.residual + p.rounding(inner.x)
-            demand(true <= said, f"{p.name}: {true:.3g}, and {inner.residual:.3g} was said")
+            said = inner.certified + p.rounding(inner.x)
+            demand(true <= said, f"{p.name}: {true:.3g}, and {inner.certified:.3g} was said")
 
 
 def tolerance_is_met(solver: Subsolver) -> None:
     """A strongly convex program is solved; that tol was missed is seen in the residual, which is true."""
     for p, inner in answers(solver):
-        demand(inner.residual <= _LOOSE, f"{p.name}: residual {inner.residual:.3g} of a program with one minimizer")
+        demand(inner.certified <= _LOOSE, f"{p.name}: residual {inner.certified:.3g} of a program with one minimizer")
         demand(inner.x.shape == p.y.shape, f"{p.name}: x has shape {inner.x.shape}, y {p.y.shape}")
 
 
@@ -93,19 +93,19 @@ def minimizer_beats_perturbations(solver: Subsolver) -> None:
         for i in range(60):
             q = inner.x + draw.normal(size=inner.x.shape) * 10.0 ** -(i % 6) * (draw.random(inner.x.shape) < 0.5)
             q = q if math.isfinite(p.r.r1(q)) else p.r.prox(q, 1.0)
-            room = inner.residual * float(np.linalg.norm(q - inner.x)) + 1e-12 * (1 + abs(best))
+            room = inner.certified * float(np.linalg.norm(q - inner.x)) + 1e-12 * (1 + abs(best))
             demand(p.value(q) >= best - room, f"{p.name}: a point near x is lower")
 
 
 def warm_start_is_never_worse(solver: Subsolver) -> None:
     """φ(x) ≤ φ(warm) + residual ‖x − warm‖; and a start at the solution is not slower than another."""
     for p, inner in answers(solver, 1e-6):
-        room = inner.residual * float(np.linalg.norm(inner.x - p.warm)) + 1e-12 * (1 + abs(p.value(p.warm)))
+        room = inner.certified * float(np.linalg.norm(inner.x - p.warm)) + 1e-12 * (1 + abs(p.value(p.warm)))
         demand(p.value(inner.x) <= p.value(p.warm) + room, f"{p.name}: higher than the warm start")
         again = p.solve(solver, 1e-6, inner.x)
         demand(again.steps <= max(inner.steps, 1), f"{p.name}: {again.steps} steps from the solution")
-        limit = max(1e-6, inner.residual) + p.rounding(inner.x)
-        demand(again.residual <= limit, f"{p.name}: residual {again.residual:.3g} from the solution")
+        limit = max(1e-6, inner.certified) + p.rounding(inner.x)
+        demand(again.certified <= limit, f"{p.name}: residual {again.certified:.3g} from the solution")
 
 
 def nan_is_not_silent(solver: Subsolver) -> None:
@@ -116,7 +116,7 @@ def nan_is_not_silent(solver: Subsolver) -> None:
             y.flat[0] = bad
             with np.errstate(invalid="ignore"):
                 inner = solver(p.G, p.r, y, warm=p.warm, tol=1e-6)
-            clean = bool(np.isfinite(inner.x).all()) and inner.residual < math.inf
+            clean = bool(np.isfinite(inner.x).all()) and inner.certified < math.inf
             right = bad == math.inf and math.isfinite(inner.x.flat[0])  # the end of a box, say
             demand(not clean or right, f"{p.name}: {bad} in y gives a solution")
 
@@ -126,7 +126,7 @@ def no_minimizer_is_said(solver: Subsolver) -> None:
     G = Quadratic(np.diag([1.0, 0.0]))
     if takes(solver, G, Zero()):
         inner = solver(G, Zero(), np.ones(2), warm=np.zeros(2), tol=1e-6)
-        demand(inner.residual >= 1.0 - 1e-9, f"residual {inner.residual:.3g} of a program without a minimizer")
+        demand(inner.certified >= 1.0 - 1e-9, f"residual {inner.certified:.3g} of a program without a minimizer")
 
 
 def arguments_stay(solver: Subsolver) -> None:

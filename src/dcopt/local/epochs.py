@@ -106,7 +106,7 @@ class FrozenMetric:
         off = distances(u, begin, few)
         v = self.Q.minimize(begin, u, few, self.share * float(np.linalg.norm(off)))
         x[some] = np.clip(v, few.low, few.high)  # Rounding must not cross a bound.
-        return Inner(x.reshape(warm.shape).astype(warm.dtype, copy=False), 0.0, 1)
+        return Inner(x.reshape(warm.shape).astype(warm.dtype, copy=False), None, 1)
 
 
 def enough(P: Problem) -> int:

@@ -37,7 +37,7 @@ def _excess(P: Problem, x: Array, u: Array, warm: Array) -> float:
     y = inner.x
     excess = -P.G.bregman(y, x) - float(namespace(x).sum(u * (x - y))) + (P.r.r1(x) - P.r.r1(y))
     # An inexact y is above min q by at most residual²/(2ρ). A negative excess is rounding; its size counts.
-    return abs(excess) + _allowance(inner.residual, P.G.rho + P.r.rho)
+    return abs(excess) + _allowance(inner.certified, P.G.rho + P.r.rho)
 
 
 def _allowance(residual: float, rho: float) -> float:

@@ -55,32 +55,29 @@ class PreparedRun:
     # ---- the first state
 
     def start(
-        self, rule: Rule, callbacks: Sequence[Observer], state: State, free: bool, keeper: Keeper | None,
-        own_rule: bool = False,
-    ) -> Result:  # fmt: skip
-        """Run from the first state. `free`: the method may choose it. `own_rule`: a rule of the caller's may end it."""
+        self, rule: Rule, callbacks: Sequence[Observer], state: State, starts: Multistart | None, keeper: Keeper | None
+    ) -> Result:
+        """Run from the first state, or from one that `starts` choose."""
         began = clock()
         with np.errstate(all="ignore"):
-            state = self._begin(state, free, own_rule)
+            state = self._begin(state, starts)
         ledger = Ledger((0, state.x), clock() - began, notes=self.notes)
         return self.run(rule, callbacks, state, ledger, (), keeper, new=True)
 
-    def _begin(self, state: State, free: bool, own_rule: bool) -> State:
+    def _begin(self, state: State, starts: Multistart | None) -> State:
         """The first state, with what the first step asks of it."""
         how = self.local
         if how is None:
             return state
-        starts = self._starts(own_rule) if free else None
         if starts is not None:
             state, note = starts.begin(self.P, self._leaping(how), state, self.seed)
             self.notes += (note,) if note else ()
         return how.begin(self.P, state)
 
-    def _starts(self, own_rule: bool) -> Multistart | None:
-        """Several starts of small data, where the goal leaves room for them; else one, for "auto"."""
+    def starts(self, room: bool) -> Multistart | None:
+        """Several starts of small data, where there is room for them; else one, for "auto"."""
         small = (self.P.n or math.inf) * math.prod(self.P.shape) <= _SMALL
-        assert self.local is not None
-        if small and self.goal.roomy and not own_rule and self.local.samples == ALL:
+        if room and small and self.local is not None and self.local.samples == ALL:
             return Multistart()
         return _ONE if self.choice.asked == AUTO else None
 

@@ -15,12 +15,17 @@ from ..xp import Array, namespace
 
 
 class Inner(NamedTuple):
-    """A solution and its certified residual: a bound on dist(0, ∂(G + r1)(x) − y)."""
+    """A solution and its certified residual: a bound on dist(0, ∂(G + r1)(x) − y); None where F, looked at, chose x."""
 
     x: Array
-    residual: float
+    residual: float | None
     steps: int
     cost: Cost = FREE  # Component gradients, where G is itself a sum.
+
+    @property
+    def certified(self) -> float:
+        """The residual; infinite where none is known."""
+        return math.inf if self.residual is None else self.residual
 
 
 class Subsolver(Protocol):

@@ -38,7 +38,7 @@ class Boosted:
                 trial = z + alpha * d
                 looks += 1
                 if self.P.examine(trial).F <= bound - self.sigma * alpha * alpha * length2:
-                    return step._replace(x=trial, cost=self._paid(step, looks))
+                    return step._replace(x=trial, residual=None, cost=self._paid(step, looks))
                 alpha *= self.shrink
         return step._replace(cost=self._paid(step, looks))
 
