@@ -150,7 +150,7 @@ TABLE: list[tuple[str, Any, Holds]] = [
     ("escape.far", 0.05, lambda how: run("alike", leaping(how)).F < 0.414),
     ("escape.least", 0.01, lambda how: run("concave", leaping(how)).F < 0.223),
     ("escape.turns", 1, lambda how: run("sparse least squares", leaping(how)).steps <= 2),
-    ("escape.close", 0.1, lambda how: run("sparse least squares", leaping(how)).steps <= 2),
+    ("escape.close", 0.1, lambda how: run("few rows", leaping(how)).steps <= 20),
     ("escape.width", 60, lambda how: run("few rows", leaping(how)).F < 0.017),
     ("escape.rows", 0.04, lambda how: looking(how) == [False, False, True, True]),
     ("escape.rows", 1.0, lambda how: looking(how) == [False, False, True, True]),

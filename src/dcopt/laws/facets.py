@@ -1,7 +1,4 @@
-"""The laws of what a row matrix declares beside its four verbs: every facet of `Can` agrees with the verbs.
-
-A facet that is not declared has nothing to keep. Each law looks at the matrix and at a part of its rows.
-"""
+"""The laws of what a row matrix declares beside its four verbs: every facet of `Can` agrees with the verbs."""
 
 from __future__ import annotations
 
@@ -38,10 +35,10 @@ def sets(d: int) -> Iterator[Array]:
 
 def can_is_declared(A: RowMatrix) -> None:
     """can() returns a Can, the same facets every time"""
-    first, second = declared(A), declared(A)
+    first = declared(A)
     demand(isinstance(first, Can), f"can() returns {type(first).__name__}: expected dcopt.data.rows.Can")
-    same = [(one is None) == (two is None) for one, two in zip(first, second, strict=True)]
-    demand(all(same), "can() declares other facets the second time")
+    same = all((one is None) == (two is None) for one, two in zip(first, declared(A), strict=True))
+    demand(same, "can() declares other facets the second time")
 
 
 def one_pass_is_dot_and_tdot(A: RowMatrix) -> None:
@@ -95,8 +92,7 @@ def gram_is_a_sum_of_products(A: RowMatrix) -> None:
             for weights in _weights(len(D)):
                 got = own(weights, columns)  # type: ignore[misc]  # not None
                 demand(got.dtype == np.float64, f"gram ({name}) is {got.dtype}: expected float64")
-                E = D[:, columns]
-                w = np.ones(len(D)) if weights is None else weights
+                E, w = D[:, columns], np.ones(len(D)) if weights is None else weights
                 size = 4 * np.abs(E).T @ (np.abs(E) * np.abs(w)[:, None])
                 agree(got, E.T @ (E * w[:, None]), size, f"gram ({name}, {len(columns)} columns)")
                 demand(bool(np.allclose(got, got.T, rtol=1e-12, atol=0.0)), f"gram ({name}) is not symmetric")
@@ -128,8 +124,7 @@ def rough_weights_stand_for_all(A: RowMatrix) -> None:
     own: Any = declared(A.take(np.arange(n) % A.shape[0])).rough
     for weights in (None, 1.0 + np.abs(some(n, None, np.float64))):
         for k, rows in ((1, 1), (A.shape[1], 1), (A.shape[1], n), (A.shape[1], 10**9)):
-            got = own.rough_weights(weights, k, rows)
-            again = own.rough_weights(weights, k, rows)
+            got, again = (own.rough_weights(weights, k, rows) for _ in range(2))
             if got is None or again is None:
                 demand(got is again, "rough_weights differ the second time")
                 demand(weights is None, "rough_weights drops the weights")
@@ -227,17 +222,16 @@ def facets_change_nothing(A: RowMatrix) -> None:
     for facet, arguments in told:
         if facet is None:
             continue
-        first, second = (facet(*arguments) for _ in range(2))
-        same = all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-        demand(same, "the bits differ the second time")
+        both = zip(facet(*arguments), facet(*arguments), strict=True)
+        demand(all(np.array_equal(a, b) for a, b in both), "the bits differ the second time")
     if (shown := own.columns) is not None:
         one, two = shown.columns(columns), shown.columns(columns)
         demand(all(np.array_equal(a, b) for a, b in zip(one, two, strict=True)), "columns differ the second time")
     if (rough := own.rough) is not None:
         demand(np.array_equal(rough.single_gram(w, columns), rough.single_gram(w, columns)), "single_gram differs")
         rough.rough_weights(w, d, 1)
-    same = all(np.array_equal(a, b) for a, b in zip(kept, (x, prev, w, columns), strict=True))
-    demand(same, "an argument was written to")
+    now = x, prev, w, columns
+    demand(all(np.array_equal(a, b) for a, b in zip(kept, now, strict=True)), "an argument was written to")
 
 
 LAWS: dict[str, Law] = {

@@ -29,7 +29,7 @@ def leaps(
     here, m = program.here, PenalisedModel(B, program.r.mine(program.here.look.grad), program.r, how)
     if not here.x.any() and np.trace(B.Q) <= how.steep * here.C.bound * len(B.Q):
         return  # f is flat at 0: its model says nothing of points that are far.
-    tol, least = accuracy.of(here.near) * here.near * here.size, how.least * abs(here.F)
+    tol, least = accuracy.of(here.near, here.C.constant) * here.near * here.size, how.least * abs(here.F)
     v = m.critical(m.x, tol)
     way = m.lower(v, tol, least)
     k = len(way)

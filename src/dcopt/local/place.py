@@ -76,11 +76,6 @@ class Place:
         return self.C.constant and self.P.r.L2 == 0.0
 
     @property
-    def is_constant(self) -> bool:
-        """Whether a step may lead to the end: f is quadratic, and r2 = 0 or one Gram matrix serves all steps."""
-        return self.C.constant and (self.P.r.L2 == 0.0 or self.C.rough)
-
-    @property
     def support(self) -> NDArray[np.bool_]:
         """The rows of x that are not 0"""
         x = self.x

@@ -28,15 +28,15 @@ class Accuracy:
     """How well the convex program of a step is solved."""
 
     share: float = 0.05  # of the distance at x
-    constant: float = 1e-3  # times as well, where the curvature is constant and a step may lead to the end
+    constant: float = 1e-3  # times as well, where the curvature of f is constant and a step may lead to the end
 
     def __post_init__(self) -> None:
         for name in ("share", "constant"):
             require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
 
-    def of(self, near: float) -> float:
+    def of(self, near: float, constant: bool) -> float:
         """The share at a relative distance"""
-        return min(self.share, near)
+        return min(self.share, near) * (self.constant if constant else 1.0)
 
 
 @dataclass(frozen=True)

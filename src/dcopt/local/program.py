@@ -41,7 +41,7 @@ class Program:
         if p.rows and radial(r):  # The tangent of r2 in |v_j| is nearer to it than that of w, which holds rows back.
             w = here.w[columns]
             p, u = p._replace(c=np.maximum(p.c - lengths(w)[:, None], 0.0)), u - w
-        tol = accuracy.of(here.near) * here.distance * (accuracy.constant if here.is_constant else 1.0)
+        tol = accuracy.of(here.near, here.C.constant) * here.distance
         moving = PenaltyOnWorkingSet(r, here.x, columns, own, shape)
         return cls(here, columns, here.x[columns], u, p, moving, tol, wide is not None, here.level(columns, own))
 
