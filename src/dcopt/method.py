@@ -186,6 +186,8 @@ def _epochs(method: Method, P: Problem) -> Ready:
     """
     estimator: Any = outside(method.estimator(P.n or 1))
     Local().check(P, 'decomposition="local"', 'decomposition="scalar"')
+    if P.sum.facts().rows is None:
+        raise CannotSolve('decomposition="local"', NEEDS_ROWS, "dca-local")
     own_step = method.transform is not None or method.subsolver is not Method.subsolver
     if own_step or isinstance(estimator, Extrapolated):
         raise CannotSolve(method.name, 'its step is not one in a metric that changes (decomposition="local")', "dca")

@@ -55,9 +55,9 @@ class Problem:
         if (self.H is None) == (self.f is None):
             raise BadSettings("H, f", (self.H, self.f), "exactly one of H (problem (M)) and f (form (S))")
         convex = "a convex part, such as dcopt.convex.ScaledIdentity(2.0)"
-        _is_part("G", self.G, ("value", "grad", "bregman", "shift"), convex)
+        _require_part("G", self.G, ("value", "grad", "bregman", "shift"), convex)
         name = "H" if self.f is None else "f"
-        _is_part(name, self.sum, ("n", "shape", "dtype", "facts", "look"), _A_SUM)
+        _require_part(name, self.sum, ("n", "shape", "dtype", "facts", "look"), _A_SUM)
         object.__setattr__(self, "r", as_regularizer(self.r).rounded(self.dtype))
         if (wants := self.r.shape) is not None and self.shape[: len(wants)] != wants:
             raise BadInput("regularizer", f"is made for x of shape {wants}, the problem's x has shape {self.shape}")
@@ -190,7 +190,7 @@ class Problem:
 _A_SUM = "a sum: dcopt.Function(value, gradient, shape), or a class of your own that derives from dcopt.sums.SumBase"
 
 
-def _is_part(name: str, given: object, verbs: tuple[str, ...], expected: str) -> None:
+def _require_part(name: str, given: object, verbs: tuple[str, ...], expected: str) -> None:
     """Refuse functions and classes where an object is wanted."""
     if isinstance(given, type) or not all(hasattr(given, verb) for verb in verbs):
         raise BadSettings(name, given, expected)

@@ -18,7 +18,7 @@ from .local import Local
 from .method import Method, Planned, own_subsolver
 from .problem import Problem
 from .runs.goal import Goal, Tolerance, default_tol
-from .runs.prepared import Observer, PreparedRun, are_observers, is_problem
+from .runs.prepared import Observer, PreparedRun, require_observers, require_problem
 from .runs.stop import Rule, Settle
 from .state import Result, State
 from .subproblems import Subsolver
@@ -36,7 +36,7 @@ def iterate(
     state: State | None = None,
 ) -> Iterator[State]:
     """x_1, x_2, … without end: the researcher's loop. `state` continues from there."""
-    is_problem(P)
+    require_problem(P)
     if isinstance(method, Planned):
         P, method = method.P, method.estimator
     require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
@@ -57,7 +57,7 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
         return
 
 
-def _start_of(plan: Planned, x0: Any) -> None:
+def _require_planned_start(plan: Planned, x0: Any) -> None:
     """A plan holds for starts with F(x0) − inf F ≤ D0, and for the one that it was made with: refuse another one."""
     low, P = plan.P.lower_bound, plan.P
     if x0 is None or np.array_equal(first_state(P, x0).x, first_state(P, plan.x0).x):
@@ -157,13 +157,13 @@ def solve(
     -------
     Result with x, status, certificate (recomputed in float64 at that x), trace, spent, seed.
     """
-    is_problem(P)
+    require_problem(P)
     if not isinstance(method, str) and isinstance(method, Planned):
         if method.P.sum is not P.sum:
             raise BadSettings("method", "a plan", "one that was made for this problem")
         if (passes, steps, seconds, tol, atol, stop) == (None,) * 6:
             steps = method.T
-        _start_of(method, x0)
+        _require_planned_start(method, x0)
         x0 = method.x0 if x0 is None else x0
         output = output or (method.output if tol is None and atol is None else "last")
         P, measure = method.P, measure or method.measure
@@ -171,7 +171,7 @@ def solve(
     measure, output = measure or "criticality", output or "last"
     require(search is None or isinstance(search, bool | np.bool_), "search", search, "None, True or False")
     free = isinstance(method, str) and method == AUTO
-    look = x0 is None and free if search is None else bool(search)
+    searches = x0 is None and free if search is None else bool(search)
     if (passes, samples, steps, seconds, tol, atol) == (None,) * 6 and P.n is not None and not _ends(stop):
         tol = default_tol(P.dtype)
     for name, number in (("tol", tol), ("atol", atol), ("scale", scale)):
@@ -179,18 +179,21 @@ def solve(
             require_number(name, number, 0.0)
     given = tol if atol is None else atol
     settle = isinstance(stop, Settle)
-    goal = Goal(passes, samples, steps, seconds, given, measure, loose_tol, output, trace, settle, look, look and free)
+    goal = Goal(
+        passes=passes, samples=samples, steps=steps, seconds=seconds, tol=given, measure=measure, loose_tol=loose_tol,
+        output=output, trace=trace, settle=settle, search=searches, leaps=searches and free,
+    )  # fmt: skip
     goal.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
-    are_observers(callbacks)
+    require_observers(callbacks)
     seed = as_seed(seed)
     run = PreparedRun(P, resolve(method, P), goal, seed, subsolver)
     if search:
-        run.must_search()
+        run.require_search()
     state = first_state(P, x0)
     run.goal = goal = goal.absolute(Tolerance.of(P, measure, state.x, tol, atol, loose_tol, scale))
     keeper = None
     if checkpoint is not None:
-        _is_new(checkpoint, P)
+        _require_new(checkpoint, P)
         keeper = run.keeper(checkpoint, every, _ends(stop))
     starts = None
     if x0 is None and isinstance(method, str) and method in (AUTO, "dca-local"):
@@ -203,7 +206,7 @@ def _ends(stop: Rule | None) -> bool:
     return stop is not None and not isinstance(stop, Settle)
 
 
-def _is_new(checkpoint: Any, P: Problem) -> None:
+def _require_new(checkpoint: Any, P: Problem) -> None:
     """Hours of another run are not written over, and a stream cannot be wound back."""
     if not isinstance(checkpoint, (str, os.PathLike)):
         raise BadSettings("checkpoint", checkpoint, "a path")

@@ -275,14 +275,14 @@ def test_it_ends_after_some_steps_however_small_the_batches_are(monkeypatch: pyt
     monkeypatch.setattr(FrozenMetric, "__call__", step)
     rule, zero = EpochRule(page(1)), np.zeros(D)
     how = Local(epochs=rule)
-    program = Program.of(Place.of(P, f, f.look(zero)), how.working_set, how.accuracy, how.escape)
-    Q = dense_model(program.here.C, program.columns, program.r.p, 1e-4)
+    program = Program.of(Place.of(P, f, f.look(zero)), how)
+    Q = dense_model(program.here.C, program.columns, program.r.parts, 1e-4)
     ends = list(rule.ends(program, Q, how, Draw(0, 0)))
     assert calls[0] == 512 and len(ends) == 2
     for tau, end in zip((3.0, 9.0), ends, strict=True):  # 256 steps each; the first one's gradient was known
         assert end.cost == Cost(2 * 255, 255)
         np.testing.assert_allclose(end.step, 0.256 * np.ones((len(program.x), 1)), rtol=1e-9)
-        own = Q.quad(Q.minimize(program.x, program.u, program.p, program.tol) - program.x) / 9.0
+        own = Q.quad(Q.minimize(program.x, program.u, program.r1, program.tol) - program.x) / 9.0
         assert end.fall == pytest.approx(0.05 * max(tau / 256 * Q.quad(end.step), own), rel=1e-6)
 
 

@@ -130,12 +130,12 @@ def test_the_ridge_of_centred_columns() -> None:
     assert less is not None
     np.testing.assert_allclose(less.Q, np.cov(X.T, bias=True), rtol=1e-9)
     mu = 0.1 + 0.1 * np.arange(7.0)
-    R, more = less.centred(np.eye(7), mu), Q.copy()
-    less.add(more, mu)
+    R, more = less.ridge(np.eye(7), mu), Q.copy()
+    less.add_ridge(more, mu)
     np.testing.assert_allclose(more, Q + R, rtol=1e-12)
     np.testing.assert_allclose(Eliminated.of(more, p).Q, less.Q + np.diag(mu[:6]), rtol=1e-7, atol=1e-9)  # type: ignore[union-attr]
     v = np.arange(7.0)[:, None]
-    assert DenseModel(more, mu, less=less).ridge_quad(v) == pytest.approx(float(v[:, 0] @ R @ v[:, 0]))
+    assert DenseModel(more, mu, ridge_coordinates=less).ridge_quad(v) == pytest.approx(float(v[:, 0] @ R @ v[:, 0]))
 
 
 def test_without_an_intercept_entries_stay_on_their_bounds() -> None:
@@ -152,7 +152,7 @@ def test_without_an_intercept_entries_stay_on_their_bounds() -> None:
         low, high = np.where(free, -np.inf, -draw.random((6, 1))), np.where(free, np.inf, draw.random((6, 1)))
         p = Parts(np.where(free, 0.0, 0.1), np.zeros((6, 1)), low, high, False)
         Q, u, x = A.T @ A / 30, 3.0 * draw.normal(size=(6, 1)), np.clip(draw.normal(size=(6, 1)), low, high)
-        v = DenseModel(Q, np.zeros(6), less=Eliminated.of(Q, p)).minimize(x, u, p, 1e-10)
+        v = DenseModel(Q, np.zeros(6), ridge_coordinates=Eliminated.of(Q, p)).minimize(x, u, p, 1e-10)
         assert np.linalg.norm(distances(u - Q @ (v - x), v, p)) <= 1e-9
         held += int(np.sum((v == low) | (v == high)))
     assert held > 60
@@ -307,10 +307,11 @@ def test_columns_and_their_gram_matrix_give_one_program(r: Any, monkeypatch: pyt
     one, two = dense_model(C, columns, p, 1e-1), column_model(C, columns, 1e-1)
     assert isinstance(model(C, columns, p, 1e-1, 1e-1, False), ColumnModel)
     assert isinstance(model(C, columns, p, 1e-1, 1e-1, False, dense=True), DenseModel)
-    tame = SimpleNamespace(fall=0.02 * C.fall, negative=lambda some: 0.02 * C.negative(some))  # Q stays definite.
+    # Q stays positive definite.
+    tame = SimpleNamespace(negative_excess=0.02 * C.negative_excess, negative=lambda some: 0.02 * C.negative(some))
     bend = 0.02 * two.ridge[:, None] * rng.random((30, 1))
     less = tuple(m.minus_negative(tame, columns).minus_penalty_curvature(bend, x) for m in (one, two))
-    assert less[0] is not one and less[1] is not two and C.fall.any()
+    assert less[0] is not one and less[1] is not two and C.negative_excess.any()
     for m, n in ((one, two), less):
         a, b = (some.minimize(x, u, p, 1e-11) for some in (m, n))
         np.testing.assert_allclose(a, b, atol=1e-8)
@@ -418,7 +419,7 @@ def test_a_shorter_step_by_columns_keeps_the_inequality(monkeypatch: pytest.Monk
     X, y = rng.normal(size=(50, 150)), rng.normal(size=50)
     P = dcopt.erm(X, y, "squared", L1(lam=0.05))
     x, how = np.where(rng.random(150) < 0.5, 0.0, rng.normal(size=150)), Local()
-    program = Program.of(Place.of(P, P.sum, P.sum.look(x)), WorkingSet(most=150), how.accuracy, None)
+    program = Program.of(Place.of(P, P.sum, P.sum.look(x)), replace(how, working_set=WorkingSet(most=150)))
     program = replace(program, tol=1e-12)
     Q = column_model(program.here.C, program.columns, how.ridge.share)
     small = replace(Q, **{name: getattr(Q, name) / 8.0 for name in ("weights", "ridge", "h", "mu")})  # τ = 9 is enough
@@ -562,7 +563,7 @@ def test_dense_columns_come_in_sets_and_a_lasso_of_small_lambda_ends() -> None:
     P = dcopt.erm(X, y, "squared", L1(lam=1e-3))
     assert P.f.grams is not None and not P.f.grams.exact
     here = Place.of(P, P.f, P.f.look(np.zeros(d)))
-    assert len(working_set(here.C, WorkingSet(), here.support, here.off)) == 128
+    assert len(working_set(here.C, WorkingSet(), here.support, here.row_distance)) == 128
     res = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality")
     assert res.status.name == "CONVERGED" and res.steps <= 12
 

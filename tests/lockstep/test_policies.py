@@ -27,7 +27,7 @@ from dcopt.regularizers import L1, MCP, SCAD
 POLICIES = {
     "descent": Descent, "accuracy": Accuracy, "ridge": Ridge, "working_set": WorkingSet, "escape": Escape,
 }  # fmt: skip
-NO_NUMBERS = {"working_set.most", "escape.only"}  # None, and a switch
+NO_NUMBERS = {"working_set.most"}  # None
 
 
 # ---- problems
@@ -117,7 +117,7 @@ def taken(d: int, dense: bool, how: Local) -> int:
     X = draw.normal(size=(40, d)) * (draw.random((40, d)) < (1.0 if dense else 0.2))
     P = dcopt.erm(X if dense else csr_array(X), np.where(np.arange(40) % 2, 1.0, -1.0), "logistic", L1(lam=1e-9))
     here = Place.of(P, P.sum, P.sum.look(np.zeros(d)))
-    return len(working_set(here.C, how.working_set, here.support, here.off))
+    return len(working_set(here.C, how.working_set, here.support, here.row_distance))
 
 
 def leaping(how: Local) -> Local:

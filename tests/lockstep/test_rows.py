@@ -53,7 +53,7 @@ def test_the_program_over_rows_is_solved(seed: int, free: int) -> None:
     less = Eliminated.of(Q, p)
     assert (less is None) == (free == 0)
     for way in (None, less):
-        v = DenseModel(Q, np.zeros(15), less=way).minimize(x, u, p, 1e-10)
+        v = DenseModel(Q, np.zeros(15), ridge_coordinates=way).minimize(x, u, p, 1e-10)
         off = distances(u - (Q @ (v - x).ravel()).reshape(5, 3), v, p)
         assert np.linalg.norm(off) <= 1e-9
         assert value(Q, x, u, p, v) == pytest.approx(value(Q, x, u, p, y.value), rel=1e-6, abs=1e-7)
@@ -100,7 +100,7 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
 
 def test_rows_that_share_one_metric_are_not_bent() -> None:
     Q = DenseModel(np.eye(4), np.zeros(4))
-    assert Q.minus_penalty_curvature(np.ones(4), np.ones((4, 3))) is Q
+    assert Q.minus_penalty_curvature(np.ones(4), np.ones((4, 3))) is None
 
 
 @pytest.mark.parametrize("r", CONCAVE, ids=lambda r: type(r).__name__)
@@ -228,7 +228,7 @@ def test_an_intercept_is_left_out_of_every_program_or_of_none() -> None:
     """Which rows are eliminated is decided by r1 and not by a slope c − |w_j| that rounding makes 0 or 1e-17."""
     Q, x, u, p = program(4, 3, 0, 1)
     few = p._replace(c=np.where(np.arange(4)[:, None] == 1, 0.0, p.c), m=np.zeros((4, 3)))
-    metric = DenseModel(Q, np.zeros(12), less=Eliminated.of(Q, p))
+    metric = DenseModel(Q, np.zeros(12), ridge_coordinates=Eliminated.of(Q, p))
     a = metric.minimize(x, u, few, 1e-3)
     b = metric.minimize(x, u, few._replace(c=np.maximum(few.c, 1e-17 * (few.c == 0.0) * (p.c > 0.0))), 1e-3)
     np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)

@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 import dcopt
 from dcopt.auto import resolve
 from dcopt.linalg.swept import Swept
+from dcopt.local import Escape, Local
 from dcopt.local.escape import PenalisedModel
 from dcopt.local.models import DenseModel
 from dcopt.local.penalty import PenaltyOnWorkingSet
@@ -194,6 +195,16 @@ def test_search_is_asked_for_or_forbidden(stuck: dcopt.Problem) -> None:
         with pytest.raises(dcopt.BadSettings, match="search.*TopK"):
             dcopt.solve(dcopt.erm(X, y, "logistic", TopK(lam=5e-3, k=4)), method, search=True)
     assert dcopt.solve(dcopt.erm(X, y, "logistic", L1(lam=5e-3)), "dca-page", search=True, steps=2).steps == 2
+
+
+def test_a_search_uses_the_settings_of_the_method(stuck: dcopt.Problem) -> None:
+    """With least = 1 a point would have to be lower than 0: nothing is left for a lower one."""
+    x0 = np.zeros(stuck.shape)
+    strict = Local(escape=Escape(near=0.0, far=0.0, least=1.0))
+    plain = dcopt.solve(stuck, Local(), x0=x0, **SETTINGS)
+    kept = dcopt.solve(stuck, strict, x0=x0, search=True, **SETTINGS)
+    lower = dcopt.solve(stuck, Local(), x0=x0, search=True, **SETTINGS)
+    assert lower.certificate.F < plain.certificate.F == kept.certificate.F
 
 
 def test_epochs_do_not_stand_in_the_way_of_a_search() -> None:

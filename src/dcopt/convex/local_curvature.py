@@ -9,7 +9,7 @@ from .scaled_identity import ScaledIdentity
 
 @dataclass(frozen=True)
 class LocalCurvature(ScaledIdentity):
-    """G(v) = τ/2 ⟨v − x, Q_x (v − x)⟩, Q_x the curvature of f at x, in steps; κ/2 ‖v‖² where a fixed one is asked for.
+    """A marker: the local method makes G(v) = τ/2 ⟨v − x, Q_x (v − x)⟩ anew at every x; other code sees κ/2 ‖v‖².
 
     The gap is that of κ; the critical distance does not depend on G.
     """

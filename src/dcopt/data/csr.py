@@ -50,11 +50,13 @@ class CsrRows:
         return True
 
     @cached_property
-    def _paired(self) -> bool:
+    def _pairs_are_ready(self) -> bool:
+        """True, when the kernels for two points at once have been loaded."""
         return self._get_ready("pair")
 
     @cached_property
-    def _wide(self) -> bool:
+    def _matrices_are_ready(self) -> bool:
+        """True, when the kernels for several columns of x have been loaded."""
         return self._get_ready("matrix")
 
     @property
@@ -75,14 +77,14 @@ class CsrRows:
     def dot(self, x: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
         if rows is None and self.large:
             return self._dot_in_parts(x)
-        kernel = kernels.dotk if x.ndim == 2 and self._wide else kernels.dot1
+        kernel = kernels.dotk if x.ndim == 2 and self._matrices_are_ready else kernels.dot1
         z: NDArray[Any] = kernel(*self._arrays(rows), x)
         return z
 
     def pair(self, x: NDArray[Any], prev: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
         if rows is None and self.large:
             return np.stack((self.dot(x), self.dot(prev)))
-        if x.ndim == 1 and self._paired:
+        if x.ndim == 1 and self._pairs_are_ready:
             both: NDArray[Any] = kernels.dot2(*self._arrays(rows), x, prev)
             return both
         z = self.dot(np.concatenate((x, prev), axis=1), rows)
@@ -91,7 +93,7 @@ class CsrRows:
     def tdot(self, c: NDArray[Any], rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
         if rows is None and self.large:
             return self._tdot_in_parts(c)
-        kernel = kernels.tdotk if c.ndim == 2 and self._wide else kernels.tdot1
+        kernel = kernels.tdotk if c.ndim == 2 and self._matrices_are_ready else kernels.tdot1
         out: NDArray[Any] = kernel(*self._arrays(rows), c, self.d)
         return out
 
@@ -138,10 +140,15 @@ class CsrRows:
 
     def can(self) -> Can:
         return Can(
-            self.through, self.pair, self.gram, None, self,
-            lambda function: CsrRows(self.indptr, self.indices, function(self.data), self.d),
-            self.entries, csr=self, compiled=True,
-        )  # fmt: skip
+            one_pass=self.through,
+            pair=self.pair,
+            gram=self.gram,
+            columns=self,
+            entrywise=lambda function: CsrRows(self.indptr, self.indices, function(self.data), self.d),
+            stored=self.entries,
+            csr=self,
+            compiled=True,
+        )
 
     def take(self, rows: NDArray[np.int64]) -> CsrRows:
         rows = np.asarray(rows, dtype=np.int64)

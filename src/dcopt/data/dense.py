@@ -90,7 +90,14 @@ class DenseRows:
         return (slice(start, min(start + size, n)) for start in range(0, max(n, 1), size))
 
     def can(self) -> Can:
-        return Can(self.through, self.pair, self.gram, self, self, lambda function: DenseRows(function(self.a)))
+        return Can(
+            one_pass=self.through,
+            pair=self.pair,
+            gram=self.gram,
+            rough=self,
+            columns=self,
+            entrywise=lambda function: DenseRows(function(self.a)),
+        )
 
     def take(self, rows: Array) -> DenseRows:
         return DenseRows(np.ascontiguousarray(self.a[rows]))

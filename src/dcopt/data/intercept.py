@@ -63,15 +63,17 @@ class WithIntercept:
         """What A declares, for (A, 1). The Gram matrix of (A, 1) takes that of A and one tdot."""
         own = self.a.can()
         return Can(
-            None if own.one_pass is None else self.through,
-            None if own.pair is None else self.pair,
-            None if own.gram is None else self.gram,
-            None if own.rough is None else self,
-            None if own.columns is None else self,
-            None if own.entrywise is None else self._entrywise,
-            None if own.stored is None else own.stored + self.shape[0],
-            None if own.ones else own.csr, own.csr is not None and not own.ones, own.compiled,  # one 1 behind each row
-        )  # fmt: skip
+            one_pass=None if own.one_pass is None else self.through,
+            pair=None if own.pair is None else self.pair,
+            gram=None if own.gram is None else self.gram,
+            rough=None if own.rough is None else self,
+            columns=None if own.columns is None else self,
+            entrywise=None if own.entrywise is None else self._entrywise,
+            stored=None if own.stored is None else own.stored + self.shape[0],
+            csr=None if own.ones else own.csr,  # Compiled loops know one 1 behind each row.
+            ones=own.csr is not None and not own.ones,
+            compiled=own.compiled,
+        )
 
     def _entrywise(self, function: Callable[[Array], Array]) -> RowMatrix:
         """For functions that map 1 to 1"""

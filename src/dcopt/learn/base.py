@@ -25,7 +25,7 @@ from ..fit.tuning import Pace
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
-from ..runs.prepared import are_observers
+from ..runs.prepared import require_observers
 from ..runs.trace import Trace
 from ..subproblems.parts import entries, homogeneous
 from . import messages
@@ -177,7 +177,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         require(isinstance(self.search, bool | np.bool_), "search", self.search, "True or False")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         if self.callbacks is not None:
-            are_observers(self.callbacks)
+            require_observers(self.callbacks)
         require(isinstance(self.verbose, int | np.integer | np.bool_), "verbose", self.verbose, "a whole number")
         callbacks, patience = list(self.callbacks or ()), None
         if self.validation_fraction is not None and x0 is not None:

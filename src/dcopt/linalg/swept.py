@@ -27,8 +27,14 @@ class Swept:
         self.T[np.ix_(N, N)] = square(Q, N) - cross.T @ follow
 
     @property
-    def diagonal(self) -> NDArray[np.float64]:
-        return np.diagonal(self.T)
+    def inverse_diagonal(self) -> NDArray[np.float64]:
+        """(Q_SS⁻¹)_jj of the places in S, 0 elsewhere"""
+        return np.where(self._in, -np.diagonal(self.T), 0.0)
+
+    @property
+    def schur_diagonal(self) -> NDArray[np.float64]:
+        """Q_jj − Q_jS Q_SS⁻¹ Q_Sj of the places not in S, 0 elsewhere"""
+        return np.where(self._in, 0.0, np.diagonal(self.T))
 
     def to(self, S: NDArray[np.int64]) -> None:
         """T of another S"""

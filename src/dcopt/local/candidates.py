@@ -42,8 +42,8 @@ def candidates(program: Program, how: Local, draw: Draw) -> Iterator[Candidate]:
         return
     Q, M = _models(program, how)
     if program.searched and how.escape is not None and isinstance(M, DenseModel):
-        yield from leaps(program, M, how.escape, how.accuracy, how.descent)
-    if how.escape is not None and how.escape.only:
+        yield from leaps(program, M, how)
+    if how.leaps_only:
         return
     if how.epochs is not None and isinstance(Q, DenseModel) and how.epochs.may_begin(here):
         yield from how.epochs.ends(program, Q, how, draw)
@@ -52,26 +52,31 @@ def candidates(program: Program, how: Local, draw: Draw) -> Iterator[Candidate]:
 
 
 def _models(program: Program, how: Local) -> tuple[Model, Model]:
-    """Q = |∇²f| + μR and M = ∇²f + μR, as far as that is positive definite."""
+    """Q = |∇²f| + μR and M = ∇²f + μR, or Q again where M is not positive definite or is not worth its price.
+
+    Q is made with r's own r1, so that an entry to which this step gives no weight is not taken for one that r leaves
+    alone. M takes another Gram matrix. On a sample only a search uses it; for an r over rows a tighter bound serves.
+    """
     here = program.here
     C, columns = here.C, program.columns
-    share = how.ridge.of(here.near, C.exact)
-    tiny = not costs.compile_kernels(here.P.n or 0, C.d).yes
-    Q = model(C, columns, program.r.p, share, how.ridge.share, tiny, dense=program.searched)
-    exact = C.bends_down and not here.p.rows and (here.sees_all or program.searched)
-    return Q, Q.minus_negative(C, columns) if exact else Q
+    mu = how.ridge.of(here.near, C.exact)
+    compiled = costs.compile_kernels(here.P.n or 0, C.d).yes
+    Q = model(C, columns, program.r.parts, mu, how.ridge.share, compiled, dense=program.searched)
+    wanted = C.bends_down and not here.r1.rows and (here.sees_all or program.searched)
+    return Q, (Q.minus_negative(C, columns) if wanted else None) or Q
 
 
 def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candidate]:
     """The step in M less the curvature of r2: the curvature of F on its smooth piece, where that is positive definite.
 
-    It is left out where it is seen to be below μR along its step, which Q nowhere is.
+    There is none where that is Q itself, whose step comes next. The step is dropped if ⟨d, Md⟩ < ⟨d, μRd⟩: models by
+    columns do not test whether M is positive definite. On a sample, where steps are rough, r2 is left linearised.
     """
     bend = program.r.bend(program.x) if program.here.sees_all else None
-    M = M if bend is None else M.minus_penalty_curvature(bend, program.x)
+    M = (None if bend is None else M.minus_penalty_curvature(bend, program.x)) or M
     if M is Q:
         return
-    step = M.minimize(program.x, program.u, program.p, program.tol) - program.x
+    step = M.minimize(program.x, program.u, program.r1, program.tol) - program.x
     square = M.quad(step)
     if Q.ridge_quad(step) <= square < np.inf:
         yield Candidate(step, 0.5 * how.sigma * square)
@@ -79,10 +84,10 @@ def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candi
 
 def majorized(program: Program, Q: Model, how: Descent) -> Iterator[Candidate]:
     """DCA's step in τQ, τ = 1, 3, 9, …: F falls as it must from the first τ on for which τQ majorizes f along it."""
-    x, u, p, tol = program.x, program.u, program.p, program.tol
-    first = Q.minimize(x, u, p, tol) - x
+    x, u, r1, tol = program.x, program.u, program.r1, program.tol
+    first = Q.minimize(x, u, r1, tol) - x
     yield Candidate(first, 0.5 * how.sigma * Q.quad(first))
     for k in count(1):
         tau = how.grow**k
-        step = Q.shorter(tau, first, x, u, p, tol)
+        step = Q.shorter(tau, first, x, u, r1, tol)
         yield Candidate(step, 0.5 * how.sigma * tau * Q.quad(step))

@@ -1,6 +1,6 @@
-"""The thresholds of a machine: each is a question that answers with a choice and the reason for it.
+"""Thresholds of cost. Every function answers a question with yes or no, and with a sentence that gives the reason.
 
-The numbers were measured on two cores (docs/policies.md has the table); none of them changes where a run may end, only
+The numbers were measured on two cores (docs/policies.md has the table). They do not change where a run may end, only
 how long it takes to get there.
 """
 

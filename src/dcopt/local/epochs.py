@@ -52,14 +52,14 @@ class EpochRule:
         return here.near >= self.near and not here.is_quadratic
 
     def ends(self, program: Program, Q: DenseModel, how: Local, draw: Draw) -> Iterator[Candidate]:
-        """To the ends of epochs: m steps that fell by σ/2 τ‖·‖²_Q each fell by σ/2 τ/m ‖x_m − x‖²_Q at least.
+        """The steps to the ends of epochs. F has to fall by the largest of these, and by what rounding may hide:
 
-        And by a share of what the step of Q itself has to, or small ones might be all that is ever made; and by more
-        than rounding: noise must not wander where F cannot tell.
+        - σ/2 τ/m ‖x_m − x‖²_Q: m steps with a fall of σ/2 τ‖·‖²_Q each come to this at least;
+        - a share of the fall that the step of Q promises. Otherwise a run might make small steps only.
         """
         here = program.here
         parts_of_r = parts(here.P.r, here.look.x.shape)
-        own = Q.quad(Q.minimize(program.x, program.u, program.p, program.tol) - program.x) / TAUS[-1]
+        own = Q.quad(Q.minimize(program.x, program.u, program.r1, program.tol) - program.x) / TAUS[-1]
         for k, tau in enumerate(TAUS):
             metric = FrozenMetric(Q.scaled(tau), program.columns, how.accuracy.share, here.P.r, parts_of_r)
             end, steps, cost = self._epoch(here, metric, draw.inner(k))
@@ -70,7 +70,7 @@ class EpochRule:
     def _epoch(self, here: Place, metric: FrozenMetric, seed: int) -> tuple[Array, int, Cost]:
         """Where it ends, after how many steps, and what they cost"""
         rows = here.f.facts().rows
-        assert rows is not None  # `locally` has asked.
+        assert rows is not None  # `method._epochs` has asked.
         known = AnchoredSum(rows, here.look)
         begin = State(0, here.look.x, None, None, FREE)
         cost, state = FREE, begin

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +16,31 @@ from ..linalg.symmetric import one_thread
 from .candidates import Candidate
 from .models import DenseModel
 from .penalty import PenaltyOnWorkingSet
-from .policy import Accuracy, Descent, Escape
+from .policy import Escape
 from .program import Program
+
+if TYPE_CHECKING:
+    from .settings import Local
 
 _SINGULAR = 1e-6  # share of the diagonal: what is left of a column that the others span
 
 
-def leaps(
-    program: Program, B: DenseModel, how: Escape, accuracy: Accuracy, descent: Descent
-) -> Iterator[Candidate]:
+def leaps(program: Program, B: DenseModel, how: Local) -> Iterator[Candidate]:
     """Steps to low points of the model, ever nearer ones, and to the critical point that its own DCA comes to."""
-    here, m = program.here, PenalisedModel(B, program.r.mine(program.here.look.grad), program.r, how)
-    if not here.x.any() and np.trace(B.Q) <= how.steep * here.C.bound * len(B.Q):
+    assert how.escape is not None  # `candidates` has asked.
+    here, escape = program.here, how.escape
+    m = PenalisedModel(B, program.r.mine(program.here.look.grad), program.r, escape)
+    if not here.x.any() and np.trace(B.Q) <= escape.steep * here.C.bound * len(B.Q):
         return  # f is flat at 0: its model says nothing of points that are far.
-    tol, least = accuracy.of(here.near, here.C.constant) * here.near * here.size, how.least * abs(here.F)
+    tol, least = how.accuracy.of(here.near, here.C.constant) * here.near * here.size, escape.least * abs(here.F)
     v = m.critical(m.x, tol)
     way = m.lower(v, tol, least)
     k = len(way)
     while k:
         yield Candidate(way[k - 1] - m.x, least)
-        k //= how.rung
-    if not how.only:
-        yield Candidate(v - m.x, 0.5 * descent.sigma * B.quad(v - m.x))
+        k //= escape.rung
+    if not how.leaps_only:
+        yield Candidate(v - m.x, 0.5 * how.descent.sigma * B.quad(v - m.x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class PenalisedModel:
     def critical(self, v: NDArray[Any], tol: float) -> NDArray[np.float64]:
         """DCA on m from v: the convex program in B, again and again"""
         for _ in range(self.how.turns):
-            new = self.B.minimize(v, self._linear(v), self.r.p, tol)
+            new = self.B.minimize(v, self._linear(v), self.r.parts, tol)
             close = np.linalg.norm(new - v) <= self.how.close * np.linalg.norm(new - self.x)
             v = new
             if close:
@@ -110,29 +113,42 @@ class PenalisedModel:
         return float(np.sum(step * (self.grad + 0.5 * self.B.times(step))) + np.sum(self._each(v)))
 
     def _changes(self, v: NDArray[Any], swept: Swept) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How m changes with one entry more or less, the others S following, v_S − B_SS⁻¹ B_Sj δ_j; and the new entries
+        """How m changes with one entry more or less, the others following, v_S − B_SS⁻¹ B_Sj δ_j; and the new entries
 
-        If j leaves: by at most ½ v_j² / (B_SS⁻¹)_jj + ψ'(|v_j|)|v_j| − ψ(|v_j|). If j comes as t: by at most
-        g_j t + ½ h_j t² + ψ(|t|), h_j = B_jj − B_jS B_SS⁻¹ B_Sj. For at a critical point the slopes of the others
-        cancel, and ψ, concave, is below its tangents.
+        At a critical point the slopes of the others cancel, and ψ, concave, is below its tangents: both are bounds.
         """
-        flat, c, g, h = v.ravel(), self.r.p.c.ravel(), self.slope(v).ravel(), swept.diagonal
-        there = flat != 0.0
-        far = ~there & (h > _SINGULAR * np.diagonal(self.B.Q))
-        new = np.zeros_like(flat)
-        new[far] = -g[far] / h[far]
-        slope = c - np.abs(self.r.slope(new.reshape(v.shape)).ravel())
-        new[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - slope[far], 0.0) / h[far]
-        come = g * new + 0.5 * h * new**2 + self._each(new.reshape(v.shape))
-        slope = c - np.abs(self.r.slope(v).ravel())
-        leave = 0.5 * flat**2 / -h + slope * np.abs(flat) - self._each(v)
-        return np.where(there, leave, np.where(new != 0.0, come, np.inf)), new
+        on = v.ravel() != 0.0
+        entering, new = self._entering(v, swept)
+        return np.where(on, self._leaving(v, swept), np.where(new != 0.0, entering, np.inf)), new
+
+    def _leaving(self, v: NDArray[Any], swept: Swept) -> NDArray[np.float64]:
+        """½ v_j² / (B_SS⁻¹)_jj + ψ'(|v_j|)|v_j| − ψ(|v_j|) for the entries of S"""
+        flat = v.ravel()
+        half = np.divide(0.5 * flat**2, swept.inverse_diagonal, out=np.zeros_like(flat), where=flat != 0.0)
+        return np.asarray(half + self._rise(v) * np.abs(flat) - self._each(v))
+
+    def _entering(self, v: NDArray[Any], swept: Swept) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """g_j t + ½ h_j t² + ψ(|t|), h_j = B_jj − B_jS B_SS⁻¹ B_Sj, for the entries not in S; and t
+
+        t is −g_j/h_j, thresholded by the slope of ψ there.
+        """
+        flat, g, h = v.ravel(), self.slope(v).ravel(), swept.schur_diagonal
+        far = (flat == 0.0) & (h > _SINGULAR * np.diagonal(self.B.Q))
+        newton, t = np.zeros_like(flat), np.zeros_like(flat)
+        newton[far] = -g[far] / h[far]
+        rise = self._rise(newton.reshape(v.shape))
+        t[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - rise[far], 0.0) / h[far]
+        return g * t + 0.5 * h * t**2 + self._each(t.reshape(v.shape)), t
+
+    def _rise(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """ψ'(|v_j|): the weight of r1 less the slope of r2"""
+        return np.asarray(self.r.parts.c.ravel() - np.abs(self.r.slope(v).ravel()))
 
     def _moved(self, v: NDArray[Any], swept: Swept, j: int, new: NDArray[Any]) -> NDArray[np.float64]:
         """v with entry j as in `new`, the others following"""
         flat = v.ravel()
-        there, step = flat != 0.0, new[j] if flat[j] == 0.0 else flat[j] / swept.diagonal[j]
-        moved = flat - np.where(there, swept.T[j], 0.0) * step
+        step = new[j] if flat[j] == 0.0 else -flat[j] / swept.inverse_diagonal[j]
+        moved = flat - np.where(flat != 0.0, swept.T[j], 0.0) * step
         moved[j] = new[j]
         return np.asarray(moved.reshape(v.shape))
 

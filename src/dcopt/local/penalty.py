@@ -22,7 +22,7 @@ class PenaltyOnWorkingSet:
     r: Regularizer
     x: NDArray[np.float64]
     columns: NDArray[np.int64]
-    p: Parts  # of r1
+    parts: Parts  # of r's own r1, whatever r1 a step has
     shape: tuple[int, ...]
 
     def _whole(self, v: NDArray[Any]) -> NDArray[Any]:
@@ -64,9 +64,9 @@ class PenaltyOnWorkingSet:
         """r2''(v), 0 at 0, where r2 is a sum over entries (else its growth along v); where r is one over the norms of
         rows, how fast the slope of r2 grows with each, (d,); None where it is 0 everywhere
         """
-        if self.r.L2 == 0.0 or (self.p.rows and not radial(self.r)):
+        if self.r.L2 == 0.0 or (self.parts.rows and not radial(self.r)):
             return None
-        if self.p.rows:
+        if self.parts.rows:
             near, (more, less) = _NEAR * lengths(v), (lengths(self.slope(t * v)) for t in (1.0 + _NEAR, 1.0 - _NEAR))
             change = more - less
         else:

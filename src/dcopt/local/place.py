@@ -27,24 +27,24 @@ class Place:
     x: NDArray[np.float64]
     w: NDArray[np.float64]  # the slope of r2 along which F falls most
     u: NDArray[np.float64]  # w − ∇f(x)
-    p: Parts  # of r1
-    off: NDArray[np.float64]  # dist(u_j, ∂r1(x)_j) for every row j
+    r1: Parts  # of this step's convex r1, which `Regularizer.linearize` chose together with w
+    row_distance: NDArray[np.float64]  # dist(u_j, ∂r1(x)_j) for every row j
 
     @classmethod
     def of(cls, P: Problem, f: Sum, look: Look) -> Place:
         C = f.curvature(look)
         assert C is not None  # `Local.check` has asked.
         w, r1 = P.r.linearize(look.x, lambda: -look.grad)
-        p = parts(r1, look.x.shape)
-        x = np.array(look.x, np.float64).reshape(p.c.shape)
+        own = parts(r1, look.x.shape)
+        x = np.array(look.x, np.float64).reshape(own.c.shape)
         u = np.asarray(w - look.grad, np.float64).reshape(x.shape)
         wide = np.asarray(w, np.float64).reshape(x.shape)
-        return cls(P, f, look, C, look.f + P.r.value(look.x), x, wide, u, p, distances(u, x, p))
+        return cls(P, f, look, C, look.f + P.r.value(look.x), x, wide, u, own, distances(u, x, own))
 
     @property
     def distance(self) -> float:
         """dist(u, ∂r1(x))"""
-        return math.sqrt(float(self.off @ self.off))
+        return math.sqrt(float(self.row_distance @ self.row_distance))
 
     @property
     def size(self) -> float:
@@ -81,7 +81,7 @@ class Place:
         x = self.x
         return np.asarray(x[:, 0] != 0.0 if x.shape[1] == 1 else np.any(x != 0.0, axis=1))
 
-    def level(self, columns: NDArray[np.int64], p: Parts) -> NDArray[np.int64]:
+    def rows_to_centre(self, columns: NDArray[np.int64], p: Parts) -> NDArray[np.int64]:
         """The rows whose mean over the classes may be 0: f does not see it, and r is not less with it"""
         if not self.C.is_softmax:
             return columns[:0]

@@ -74,16 +74,15 @@ class WorkingSet:
 class Escape:
     """Where a step looks for a critical point of the model of F that is lower than the next one."""
 
-    near: float = 0.01  # relative distance below which it does not look, as Newton's method is near its end,
-    far: float = 0.5  # and above which it does not, as all columns still move
+    near: float = 0.01  # relative distance below which it does not look, because Newton's method is near its end
+    far: float = 0.5  # relative distance above which it does not look, because all columns still move
     least: float = 1e-5  # of F, by which a point has to be lower
     width: int = 600  # entries of x that are searched at most
     rows: float = 0.4  # share of all rows that a sample must have: what a smaller one says of neighbours is chance
     steep: float = 0.05  # of the largest curvature, on average: below it f is flat at 0, and a leap would go far
     rung: int = 4  # factor by which a leap that failed is made shorter
-    turns: int = 10  # linearisations of r2 on one model at most,
-    close: float = 1e-3  # and the relative change of v that ends them
-    only: bool = False  # nothing else is tried, wherever x is
+    turns: int = 10  # linearisations of r2 on one model, at most
+    close: float = 1e-3  # relative change of v at which r2 is not linearised again
 
     def __post_init__(self) -> None:
         for name in ("near", "far", "least", "rows", "steep", "close"):
@@ -93,4 +92,4 @@ class Escape:
 
     def looks_around(self, near: float, seen: int | None, n: int | None) -> bool:
         """Whether a step does at a relative distance, from a sample of so many of n rows"""
-        return self.only or ((seen or 0) >= self.rows * (n or 0) and self.near <= near <= self.far)
+        return (seen or 0) >= self.rows * (n or 0) and self.near <= near <= self.far

@@ -27,7 +27,8 @@ def ridge_of(
     middle = float(h.sum()) / len(h)
     thin = np.full(len(h), True) if C.mean_bend < FLAT else h <= FLAT * middle
     if thin.any():
-        thin = thin if kept is None else thin & kept  # Little may be left of an intercept without the others.
+        # When the others follow, little curvature is left of an intercept, which is not flat.
+        thin = thin if kept is None else thin & kept
         h = np.where(thin, np.maximum(h, FLAT * C.steepest * C.mean_squares(columns, kept is not None)), h)
         h = np.maximum(h, max(_NONE * middle, 1e-300))  # a column of zeros
     return h if k == 1 else np.repeat(h, k)

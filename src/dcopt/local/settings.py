@@ -33,6 +33,7 @@ class Local:
     samples: Samples = ALL
     epochs: EpochRule | None = None  # small steps of an estimator that are tried first
     escape: Escape | None = None  # leaps to lower critical points of the model that are tried first
+    leaps_only: bool = False  # A step tries leaps wherever x is, and nothing else: it comes after a critical point.
     descent: Descent = Descent()
     accuracy: Accuracy = Accuracy()
     ridge: Ridge = Ridge()

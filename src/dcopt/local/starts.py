@@ -33,9 +33,9 @@ class Started(NamedTuple):
 class Multistart:
     """x = −(Q + ridge q I)⁻¹ ∇f(0), q the mean of Q's diagonal, for each ridge: a step of f alone from 0.
 
-    A concave penalty holds at 0 what starts there; from a point with all coordinates it lets go of those that do not
-    pay, and the critical point at the end is mostly a lower one. Starts that are no lower than 0 are left out. Of
-    several ones that is taken which is the lowest after `steps` steps; the run begins where these have led.
+    From 0, coordinates rarely leave 0 under a concave penalty. From a dense start, useless coordinates reach 0, and the
+    critical point at the end is mostly a lower one. Starts at which F is not lower than at 0 are left out. Of several
+    starts, the run takes the one with the lowest F after `steps` steps, and goes on from there.
     """
 
     ridges: tuple[float, ...] = (2.0, 5.0, 10.0)
@@ -53,7 +53,7 @@ class Multistart:
             return Started(state)
         spent, found = state.spent.plus(one_pass(f)), []
         Q, q = C.at_zero(every)
-        for ridge in self.ridges if q > Escape().steep * C.bound else ():
+        for ridge in self.ridges if q > (how.escape or Escape()).steep * C.bound else ():
             x = _step(Q + ridge * q * np.eye(len(Q)), zero)
             if x is None:
                 continue

@@ -33,7 +33,7 @@ def local_dca(P: Problem, how: Local, state: State, seed: int) -> Iterator[State
         look, cost = known(f, state)
         here = Place.of(P, f, look)
         if here.finite:
-            program = Program.of(here, how.working_set, how.accuracy, how.escape)
+            program = Program.of(here, how)
             for candidate in islice(candidates(program, how, draw), how.descent.looks):
                 cost = cost.plus(candidate.cost)
                 if not candidate.possible:

@@ -88,7 +88,7 @@ class PreparedRun:
         """Whether the run may leave a critical point for a lower one."""
         return self.goal.search and self.local is not None and self.local.can_search(self.P)
 
-    def must_search(self) -> None:
+    def require_search(self) -> None:
         """Refuse where it cannot, and there may be something to find."""
         if self.P.r.L2 == 0.0 or self.searches:
             return
@@ -97,9 +97,14 @@ class PreparedRun:
         methods = 'None, or method="auto", "dca-local" or "dca-nested" without a sub-solver of one\'s own'
         raise BadSettings("search", True, methods)
 
+    @property
+    def _escape(self) -> Escape:
+        """How lower critical points are looked for: as the settings of the method say, if they do."""
+        return (self.local.escape if self.local is not None else None) or Escape()
+
     def _leaping(self, how: Local) -> Local:
         """With leaps on the way to the first critical point, where these are asked for."""
-        return replace(how, escape=Escape()) if self.searches and self.goal.leaps else how
+        return replace(how, escape=self._escape) if self.searches and self.goal.leaps else how
 
     def _states(self, state: State) -> Iterator[State]:
         """Those after this one."""
@@ -110,7 +115,8 @@ class PreparedRun:
     def _after_leap(self, state: State) -> Iterator[State]:
         """Those after a critical point: one step that looks for a lower one, and then as before."""
         assert self.local is not None
-        state = next(local_dca(self.P, replace(self.local, escape=Escape(only=True)), state, self.seed))
+        how = replace(self.local, escape=self._escape, leaps_only=True)
+        state = next(local_dca(self.P, how, state, self.seed))
         yield state
         yield from self._states(state)
 
@@ -138,7 +144,7 @@ class PreparedRun:
             if keeper is not None:
                 keeper.end(driver)
             found = result(driver, end, self.ready.name, goal.tol, goal.loose_tol, goal.scale)
-            searched = (_searched(driver),) if self.searches else ()
+            searched = (_searched(driver, self._escape.least),) if self.searches else ()
             more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
             return replace(found, notes=(*found.notes, *more)) if more else found
 
@@ -147,7 +153,7 @@ class PreparedRun:
         if end.status is not Status.CONVERGED or not self.searches or driver.t < driver.told.promise.sampled:
             return False
         F = driver.examine().F
-        return F < driver.ledger.searches.last - Escape().least * abs(F) and self.goal.half(driver)
+        return F < driver.ledger.searches.last - self._escape.least * abs(F) and self.goal.half(driver)
 
     def _told(self) -> Told:
         P, goal, ready = self.P, self.goal, self.ready
@@ -183,22 +189,22 @@ class PreparedRun:
         return Keeper(path, float(every), origin)
 
 
-def _searched(driver: Driver) -> str:
+def _searched(driver: Driver, least: float) -> str:
     """A note on the searches."""
     (first, last, times), F = driver.ledger.searches, driver.examine().F
-    left = times - 1 + int(F < last - Escape().least * abs(F))
+    left = times - 1 + int(F < last - least * abs(F))
     if left < 1 or times == 0:
         return "it may leave critical points for lower ones (search=False does not)"
     those = "a critical point" if left == 1 else f"{left} critical points"
     return f"it left {those} for lower ones: F fell from {first:.6g} to {F:.6g} (search=False does not)"
 
 
-def is_problem(P: Any) -> None:
+def require_problem(P: Any) -> None:
     if not isinstance(P, Problem):
         raise BadInput("P", f"is {a_kind(P)}: build a problem with dcopt.erm(X, y, …) or dcopt.Problem(…)")
 
 
-def are_observers(callbacks: Any) -> None:
+def require_observers(callbacks: Any) -> None:
     if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
         raise BadSettings("callbacks", callbacks, "a list of functions of a State")
 

@@ -22,7 +22,7 @@ from ..store.fingerprint import SAME, mismatch
 from ..store.restored import Checkpoint, guarded, load
 from .goal import Goal, Tolerance
 from .ledger import Ledger
-from .prepared import Observer, PreparedRun, are_observers, is_problem
+from .prepared import Observer, PreparedRun, require_observers, require_problem
 from .stop import Rule
 from .trace import Record
 
@@ -66,8 +66,8 @@ def resume(
     >>> dcopt.resume(path, P, steps=20).steps
     20
     """
-    is_problem(P)
-    are_observers(callbacks)
+    require_problem(P)
+    require_observers(callbacks)
     if isinstance(method, Planned):
         P, method = method.P, method.estimator
     found, notes = load(path)

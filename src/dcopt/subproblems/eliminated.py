@@ -102,13 +102,13 @@ class Eliminated:
         self._settle(b, x)
         return done
 
-    def centred(self, v: NDArray[Any], mu: NDArray[Any]) -> NDArray[np.float64]:
+    def ridge(self, v: NDArray[Any], mu: NDArray[Any]) -> NDArray[np.float64]:
         """μRv, ⟨v, μRv⟩ = Σ_K μ_j v_j² + Σ_F μ_j (v_F + Q_FF⁻¹ Q_FK v_K)_j²: for an intercept of centred columns"""
         v_F, v_K = self.split(v)
         out = mu[self.free, None] * (v_F + self.share @ v_K)
         return self.joined(out, mu[self.kept, None] * v_K + self.share.T @ out, v.shape)
 
-    def add(self, Q: NDArray[Any], mu: NDArray[Any]) -> None:
+    def add_ridge(self, Q: NDArray[Any], mu: NDArray[Any]) -> None:
         """Q + μR, in place"""
         free, kept = self.free[:, None], self.kept[:, None]
         more = mu[free] * self.share

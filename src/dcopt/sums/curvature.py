@@ -33,7 +33,6 @@ class Curvature(Protocol):
     classes: int  # k; 1 for one number a row
     is_softmax: bool  # φ is the softmax loss, whose `blocks` and `chances` are known
     constant: bool  # C is the same at every x.
-    exact_gram: bool  # C is the same at every x, and `gram` is made of all rows.
     exact: bool  # That, and in float64: `gram` gives C to the last digits.
     rough: bool  # `gram` may be made of some rows, in float32.
     dense: bool  # At least half of the entries of A are stored.
@@ -46,7 +45,7 @@ class Curvature(Protocol):
         """w_i |φ''_i|"""
 
     @property
-    def fall(self) -> NDArray[np.float64]:
+    def negative_excess(self) -> NDArray[np.float64]:
         """2 w_i (φ''_i)₋ / N: what C has more than ∇²f, row by row"""
 
     @property

@@ -30,7 +30,7 @@ class Fused:
 
     def __init__(self, can: Can, d: int, loss: Loss, labels: Array, weights: Array | None) -> None:
         self._csr, self._d = can.csr, d
-        self._kind = can.ones, float(getattr(loss, "c", 0.0))  # with ones?; the scale of a residual
+        self._ones_and_scale = can.ones, float(getattr(loss, "c", 0.0))  # with ones?; the scale of a residual
         w = np.ones(0, labels.dtype) if weights is None else weights
         self._arrays = *can.csr.fixed, labels, w
         self._kernels: dict[Any, Any] = {}
@@ -44,7 +44,7 @@ class Fused:
     def diff(self, rows: Array, x: Array, prev: Array) -> Array:
         """(1/b) Σ_{i∈rows} w_i (φ'(⟨a_i, x⟩) − φ'(⟨a_i, prev⟩)) a_i"""
         kernel = self._kernels.get((_diff, x.dtype)) or self._ready(_diff, x.dtype)
-        out: Array = kernel(*self._arrays, rows, x, prev, *self._kind)
+        out: Array = kernel(*self._arrays, rows, x, prev, *self._ones_and_scale)
         return out
 
     def look(self, x: Array, n: int) -> tuple[Array, Array, Array]:
@@ -58,7 +58,7 @@ class Fused:
         few = self._csr.few(there) or self._csr.fixed  # all that A x needs
 
         def visit(start: int, stop: int, x: Array, out: Array) -> None:
-            kernel(*self._arrays, *few, start, stop, x, there.size > 0, z, values, out, *self._kind)
+            kernel(*self._arrays, *few, start, stop, x, there.size > 0, z, values, out, *self._ones_and_scale)
 
         return z, values, self._csr.sweep(x, visit).astype(x.dtype, copy=False)
 
@@ -81,7 +81,7 @@ class Fused:
     def _first(self, kernel: Any, nothing: tuple[Any, ...]) -> None:
         """The first call, which compiles: a loss of the user's may hold what a compiler cannot read."""
         try:
-            kernel(*self._arrays, *nothing, *self._kind)
+            kernel(*self._arrays, *nothing, *self._ones_and_scale)
         except Exception as why:
             if self._loss.__module__.startswith(_OURS):
                 raise

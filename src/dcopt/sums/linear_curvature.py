@@ -27,7 +27,6 @@ class LinearCurvature:
         self._f, self._z = f, z
         self.constant = f.grams is not None
         self.rough = f.can.rough is not None  # Gram matrices may be of some rows, in float32,
-        self.exact_gram = f.grams is not None and f.grams.exact
         self.exact = f.grams is not None and (not self.rough or f.grams.exact) and f.dtype == np.float64
         self.classes = f.classes[0] if f.classes else 1
         self.is_softmax = isinstance(f.loss, Softmax)
@@ -51,7 +50,7 @@ class LinearCurvature:
         return self._weighted(self._f.loss.bend(self._z, self._f.labels))
 
     @cached_property
-    def fall(self) -> NDArray[np.float64]:
+    def negative_excess(self) -> NDArray[np.float64]:
         """2 w_i (φ'')₋ / N"""
         below = np.maximum(-self._f.loss.bend(self._z, self._f.labels), 0.0)
         return np.asarray(2.0 * self._weighted(below) / self.n)
@@ -93,7 +92,7 @@ class LinearCurvature:
         return Q.reshape(m * k, m * k)
 
     def negative(self, columns: Array) -> NDArray[np.float64]:
-        return np.asarray(gram(self._f.a, self.fall, columns))
+        return np.asarray(gram(self._f.a, self.negative_excess, columns))
 
     def at_zero(self, columns: Array) -> tuple[NDArray[np.float64], float]:
         """∇²f(0), and the mean of its diagonal.

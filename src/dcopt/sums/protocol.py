@@ -33,7 +33,7 @@ class Look(NamedTuple):
     x: Array
     f: float
     grad: Array
-    home: Any  # What stays where the rows are: z = Ax for linear models, None for sums that keep nothing.
+    home: Any  # The predictions z = Ax, kept where the rows are; None for sums that keep nothing.
     n: int
 
 

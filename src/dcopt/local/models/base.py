@@ -28,10 +28,10 @@ class Model(Protocol):
     ) -> NDArray[np.float64]:
         """A step that descends by τ/2 ⟨·, Q·⟩ of itself where τQ majorizes f along it; `step` is that of τ = 1."""
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> Model:
-        """Q − E, E what C has more than ∇²f; itself where that is not positive definite"""
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> Model | None:
+        """Q − E, E what C has more than ∇²f; None where that is not positive definite"""
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> Model:
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> Model | None:
         """Q − E, E = diag(bend), or, if bend has a number for every row of x, bend_j x_j x_jᵀ/|x_j|² in its block;
-        itself where that is not positive definite
+        None where that is not positive definite
         """

@@ -17,58 +17,67 @@ from .softmax_columns import SoftmaxColumnModel
 
 
 def model(
-    C: Curvature, columns: NDArray[np.int64], p: Parts, share: float, least: float, tiny: bool, dense: bool = False
-) -> Model:
-    """Q = C + μR on these columns. `share` is μ where Gram matrices are made, `least` where descent goes by columns.
+    C: Curvature, columns: NDArray[np.int64], p: Parts, mu: float, mu_by_columns: float, compiled: bool = True,
+    dense: bool = False,
+) -> Model:  # fmt: skip
+    """Q = C + μR on these columns, with one μ where Gram matrices are made and another where descent goes by columns.
 
-    `dense`: only a matrix will do.
+    `dense`: only a matrix will do. `compiled`: whether compiled descent is worth its start.
     """
     if dense:
-        return dense_model(C, columns, p, share, tiny)
+        return dense_model(C, columns, p, mu, compiled)
     free = unpenalised_rows(p)
     if costs.classes_by_columns(C, columns, columns[~free]).yes:
-        return softmax_column_model(C, columns, least)
+        return softmax_column_model(C, columns, mu_by_columns)
     if costs.by_columns(C, columns, p.rows, bool(free.any())).yes:
-        return column_model(C, columns, least)
-    return dense_model(C, columns, p, share, tiny)
+        return column_model(C, columns, mu_by_columns)
+    return dense_model(C, columns, p, mu, compiled)
 
 
-def dense_model(C: Curvature, columns: NDArray[np.int64], p: Parts, share: float, tiny: bool = False) -> DenseModel:
+def dense_model(C: Curvature, columns: NDArray[np.int64], p: Parts, mu: float, compiled: bool = True) -> DenseModel:
     """Q as a matrix; of k classes ∇²f, mk × mk, where that is at most so wide: a bound of it costs steps."""
     full = C.is_softmax and len(columns) * C.classes <= costs.BLOCK_ROWS
     Q = C.blocks(columns) if full else C.gram(columns)
     if full:
         _hold(Q, np.flatnonzero(unpenalised_rows(p)), C.classes)
-    less = Eliminated.of(Q, p)
-    h = np.array(np.diagonal(Q))
-    if less is not None:  # What columns far from 0 have in common is not theirs,
-        h[less.kept] = np.diagonal(less.Q)
-        h[less.free] = np.clip(1.0 / np.diagonal(less.inverse), 0.0, h[less.free])  # nor those of F among themselves.
+    eliminated = Eliminated.of(Q, p)
     # The entries of a float32 Gram matrix are rounded: a ridge of less than this may leave it indefinite.
-    share = max(share, C.eps * len(Q))
-    mu = share * ridge_of(C, columns, h, None if less is None else ~unpenalised_rows(p))
-    if less is None:
-        Q[np.diag_indices(len(Q))] += mu
+    mu = max(mu, C.eps * len(Q))
+    kept = None if eliminated is None else ~unpenalised_rows(p)
+    ridge = mu * ridge_of(C, columns, _own_curvature(Q, eliminated), kept)
+    if eliminated is None:
+        Q[np.diag_indices(len(Q))] += ridge
     else:
-        less.add(Q, mu)
-    return DenseModel(Q, mu, tiny, C.constant, less)
+        eliminated.add_ridge(Q, ridge)
+    return DenseModel(Q, ridge, compiled, C.constant, eliminated)
 
 
-def column_model(C: Curvature, columns: NDArray[np.int64], share: float) -> ColumnModel:
+def _own_curvature(Q: NDArray[np.float64], eliminated: Eliminated | None) -> NDArray[np.float64]:
+    """The curvature of f along each coordinate, when those that are not penalised follow: the diagonals of the Schur
+    complements. For an intercept these are the mean squares of centred columns.
+    """
+    h = np.array(np.diagonal(Q))
+    if eliminated is not None:
+        h[eliminated.kept] = np.diagonal(eliminated.Q)
+        h[eliminated.free] = np.clip(1.0 / np.diagonal(eliminated.inverse), 0.0, h[eliminated.free])
+    return h
+
+
+def column_model(C: Curvature, columns: NDArray[np.int64], mu: float) -> ColumnModel:
     """The same by the stored entries of the columns"""
     some, weights = C.entries(columns), np.asarray(C.bend / C.n, np.float64)
     h = np.asarray(kernels().sizes(*some, weights))
-    mu = share * ridge_of(C, columns, h)
-    return ColumnModel(some, weights, mu, h + mu, mu)
+    ridge = mu * ridge_of(C, columns, h)
+    return ColumnModel(some, weights, ridge, h + ridge, ridge)
 
 
-def softmax_column_model(C: Curvature, columns: NDArray[np.int64], share: float) -> SoftmaxColumnModel:
+def softmax_column_model(C: Curvature, columns: NDArray[np.int64], mu: float) -> SoftmaxColumnModel:
     """∇²f + μR, and above the curvature of each column Σ w λ(p) a_ij²/N + μ_j, λ(p) above that of diag p − ppᵀ"""
     some = C.entries(columns)
     h = np.asarray(kernels().sizes(*some, C.bend / C.n))
-    mu = share * ridge_of(C, columns, h)
+    ridge = mu * ridge_of(C, columns, h)
     none = np.zeros((len(columns), C.classes))
-    return SoftmaxColumnModel(some, C.row_weights, C.chances(), h + mu, mu, np.zeros(len(columns)), none)
+    return SoftmaxColumnModel(some, C.row_weights, C.chances(), h + ridge, ridge, np.zeros(len(columns)), none)
 
 
 def _hold(Q: NDArray[np.float64], rows: NDArray[np.int64], k: int) -> None:

@@ -58,12 +58,12 @@ class ColumnModel:
         """⟨d, diag(μ) d⟩"""
         return float(np.sum(self.mu * d[:, 0] ** 2))
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> ColumnModel:
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> ColumnModel | None:
         """Q − E, E what C has more than ∇²f: its diagonal is positive, and whether it is definite shows at the step"""
-        h = self.h - kernels().sizes(*self.a, C.fall)
-        return replace(self, weights=self.weights - C.fall, h=h) if np.all(h > 0.0) else self
+        h = self.h - kernels().sizes(*self.a, C.negative_excess)
+        return replace(self, weights=self.weights - C.negative_excess, h=h) if np.all(h > 0.0) else None
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> ColumnModel:
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> ColumnModel | None:
         """Q − diag(bend), likewise"""
         h = self.h - bend[:, 0]
-        return replace(self, ridge=self.ridge - bend[:, 0], h=h) if np.all(h > 0.0) else self
+        return replace(self, ridge=self.ridge - bend[:, 0], h=h) if np.all(h > 0.0) else None

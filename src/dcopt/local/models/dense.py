@@ -21,14 +21,14 @@ class DenseModel:
 
     Q: NDArray[np.float64]
     mu: NDArray[np.float64]  # the diagonal of μR, Q ⪰ μR
-    tiny: bool = False  # Compiling would take longer than all the rest.
+    compiled: bool = True  # Compiled descent is worth its start.
     constant: bool = False  # Q is the same at every x: a program that is solved to the end leaves little to do.
-    less: Eliminated | None = None  # R is diagonal in its coordinates, where an intercept is that of centred columns.
+    ridge_coordinates: Eliminated | None = None  # R is diagonal after this elimination. It is that of Q without μR.
 
     def minimize(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
         """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩"""
-        free = None if self.less is None else self.less.left
-        return minimize(self.Q, x, u, p, tol, free=free, few_passes=self.constant, compiled=not self.tiny)
+        free = None if self.ridge_coordinates is None else self.ridge_coordinates.left
+        return minimize(self.Q, x, u, p, tol, free=free, few_passes=self.constant, compiled=self.compiled)
 
     def shorter(
         self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
@@ -50,33 +50,33 @@ class DenseModel:
 
     def ridge(self, v: NDArray[Any]) -> NDArray[Any]:
         """μRv"""
-        if self.less is not None:
-            return self.less.centred(v, self.mu)
+        if self.ridge_coordinates is not None:
+            return self.ridge_coordinates.ridge(v, self.mu)
         return np.asarray(v * self.mu.reshape(v.shape if len(self.mu) == v.size else (-1, 1)))
 
     def ridge_quad(self, d: NDArray[Any]) -> float:
         """⟨d, μRd⟩"""
         return float(np.sum(d * self.ridge(d)))
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> DenseModel:
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> DenseModel | None:
         """Q − E, E what C has more than ∇²f"""
         return self._if_positive(self.Q - C.negative(columns))
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> DenseModel:
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> DenseModel | None:
         """Q − E, E = diag(bend), or bend_j x_j x_jᵀ/|x_j|² in the block of each row"""
         d, k = x.shape
         M = self.Q.copy()
         if bend.ndim > 1:
             M[np.diag_indices(len(M))] -= bend.reshape(-1) if len(M) == bend.size else bend.min(axis=1)
         elif len(M) == d:
-            return self
+            return None
         else:
             unit, j = directions(x), np.arange(d)
             M.reshape(d, k, d, k)[j, :, j, :] -= bend[:, None, None] * unit[:, :, None] * unit[:, None, :]
         return self._if_positive(M)
 
-    def _if_positive(self, M: NDArray[np.float64]) -> DenseModel:
-        """The model M, or itself where M is not positive definite."""
+    def _if_positive(self, M: NDArray[np.float64]) -> DenseModel | None:
+        """The model M; None where it is not positive definite"""
         with one_thread(len(M)):
             definite = bool(np.all(np.diagonal(M) > 0.0)) and positive(M)
-        return replace(self, Q=M, constant=False) if definite else self
+        return replace(self, Q=M, constant=False) if definite else None

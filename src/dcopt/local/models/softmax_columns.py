@@ -64,12 +64,12 @@ class SoftmaxColumnModel:
         """Σ_j μ_j |d_j|²"""
         return float(np.sum(self.mu[:, None] * d**2))
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> SoftmaxColumnModel:
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> None:
         """Softmax is convex: there is nothing to take off."""
-        return self
+        return None
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> SoftmaxColumnModel:
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> SoftmaxColumnModel | None:
         """Q − E, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
         if bend.ndim > 1 or not np.all(bend < self.h):
-            return self
+            return None
         return replace(self, bend=bend, unit=directions(x))
