@@ -27,9 +27,10 @@ def in_blocks(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tupl
     """
     if a.can().entrywise is None:
         return None
-    starts = range(0, a.shape[0], _ROWS)
-    blocks = (np.arange(start, min(start + _ROWS, a.shape[0])) for start in starts)
-    return ((rows, a.take(rows).can().entrywise(function)) for rows in blocks)  # type: ignore[misc]  # of one kind
+    n = a.shape[0]
+    blocks = (np.arange(start, min(start + _ROWS, n)) for start in range(0, n, _ROWS))
+    parts = ((rows, a if len(rows) == n else a.take(rows)) for rows in blocks)  # One block is the matrix itself.
+    return ((rows, part.can().entrywise(function)) for rows, part in parts)  # type: ignore[misc]  # of one kind
 
 
 def column_sizes(a: RowMatrix, weights: Array | None) -> Array | None:
