@@ -89,6 +89,11 @@ def problem(name: str) -> dcopt.Problem:
         draw = np.random.default_rng(0)
         X = csr_array(draw.normal(size=(60, 100)) * (draw.random((60, 100)) < 0.3))
         return dcopt.erm(X, draw.normal(size=60), "squared", L1(lam=1e-3))
+    if name == "bends down":
+        draw = np.random.default_rng(0)
+        X = draw.normal(size=(120, 30))
+        X /= np.linalg.norm(X, axis=1)[:, None]
+        return dcopt.erm(X, noisy(6.0 * X[:, :4].sum(axis=1), draw), "squared-sigmoid", MCP(lam=0.005))
     assert name == "concave"
     draw = np.random.default_rng(0)
     X = draw.normal(size=(300, 60))
@@ -133,6 +138,8 @@ TABLE: list[tuple[str, Any, Holds]] = [
     # The metric that majorizes f is found in a few looks, also where the model knows nothing of f.
     ("descent.grow", 1.3, lambda how: run("flat at 0", how).F < 0.2),
     ("descent.looks", 3, lambda how: run("flat at 0", how).F < 0.2),
+    # Half of the negative curvature in the model leads to the end sooner than none of it.
+    ("descent.partial", 1.0, lambda how: run("bends down", how).passes <= 40),
     # A program is solved so well that the step is Newton's: ten times worse costs a step.
     ("accuracy.share", 0.5, lambda how: run("wide", how).steps <= 7),
     ("accuracy.constant", 0.01, lambda how: run("alike", how).steps <= 2),
