@@ -56,7 +56,6 @@ GROUPS = [list(range(k, k + 5)) for k in range(0, 100, 5)]
 CASES: dict[str, Any] = {
     "valley, group l1, seed 0": lambda: valley(0),
     "valley, group l1, seed 1": lambda: valley(1),
-    "valley, group l1, seed 2": lambda: valley(2),
     "phase retrieval, l1": lambda: phases(L1(0.1)),
     "phase retrieval, group l1": lambda: phases(L1(0.2, groups=GROUPS)),
     "phase retrieval, l1, columns 1 to 10": lambda: phases(L1(0.1), 1.0),
