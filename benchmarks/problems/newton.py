@@ -1,13 +1,14 @@
 """Convex programs with a twice differentiable G and a nonsmooth r1: proximal Newton against FISTA inside DCA.
 
-A program is solved to 1e-8 of ‖y‖ from the start of a run (one program), and DCA runs with either sub-solver until the
-critical distance is at most tol. Passes are gradients, values and columns of Hessians, each over all rows of G.
+The first program of a run is solved to 1e-8 of ‖y‖, and DCA runs with either sub-solver until the critical distance is
+1e-7 of that at the start, or for 60 seconds. Time is processor time. Passes are gradients, values and columns of
+Hessians, each over all rows of G.
 """
 
 from __future__ import annotations
 
 import sys
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -79,16 +80,16 @@ def main(*only: str, limit: float = 60.0) -> list[str]:
             y = point.u + P.G.grad(x0)  # ∇H(x0) + w
             size = float(np.linalg.norm(y))
             solver(P.G, P.r, y, warm=x0, tol=0.1 * size)  # Compile outside of the measured time.
-            began = perf_counter()
+            began = process_time()
             one = solver(P.G, P.r, y, warm=x0, tol=1e-8 * size)
-            ms = 1e3 * (perf_counter() - began)
+            ms = 1e3 * (process_time() - began)
             tol = 1e-7 * float(np.linalg.norm(point.down))
-            began, state, distance = perf_counter(), None, np.inf
+            began, state, distance = process_time(), None, np.inf
             for state in dcopt.iterate(P, "dca", x0=x0, subsolver=solver):
                 distance = dcopt.measures.criticality(P, state.x)
-                if distance <= tol or perf_counter() - began > limit or state.t >= 2000:
+                if distance <= tol or process_time() - began > limit or state.t >= 2000:
                     break
-            seconds = perf_counter() - began
+            seconds = process_time() - began
             assert state is not None
             passes = (state.spent.gradients - state.t * (P.n or 0)) / n
             lines.append(

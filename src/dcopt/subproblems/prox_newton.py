@@ -15,12 +15,11 @@ from .base import Best, Inner, Solver, finite, nowhere, rounding
 from .eliminated import unpenalised_rows
 from .fista import FISTA, Counter, fista
 from .groups import groups
+from .newton_cg import ARMIJO, IDLE
 from .parts import parts, separable, smooth
 from .quadratic import minimize
 
 _MOST = 1024  # The largest number of entries of x: a matrix of 8 MiB.
-_ARMIJO = 1e-4
-_IDLE = 3  # The number of steps that may lower neither the program by more than rounding nor the residual by a tenth.
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class ProxNewton(Solver):
         at = _Found(x, *count.value(r, y, x), g, r.distance(y - g, x))
         start = at.residual
         best, aim, idle, k = Best(x, start), max(tol, rounding(y, g)), 0, 0
-        while best.residual > aim and k < self.steps and idle < _IDLE:
+        while best.residual > aim and k < self.steps and idle < IDLE:
             k += 1
             v = self._model(count, r, y, at.x, at.g, max(0.1 * aim, min(0.1, at.residual / start) * at.residual))
             promised = float(np.sum((at.g - y) * (v - at.x))) + r.r1(v) - r.r1(at.x)
@@ -115,7 +114,7 @@ def _search(
     while True:
         new = v if t == 1.0 else at.x + t * (v - at.x)
         now, wide = count.value(r, y, new)
-        lower = promised < 0.0 and now - at.value <= _ARMIJO * t * promised
+        lower = promised < 0.0 and now - at.value <= ARMIJO * t * promised
         if lower or now - at.value <= at.room:
             g = count.grad(new)
             residual = r.distance(y - g, new)
