@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer
 
 import dcopt
 from dcopt import Status
+from dcopt.local.models import DenseModel
 from dcopt.measures import criticality, scale
 from dcopt.measures.confidence import rounding
 from dcopt.regularizers import L1, SCAD, Box, CappedL1
@@ -144,6 +145,14 @@ def test_no_step_of_dca_local_raises_F_in_float32(seed: int) -> None:
     res = dcopt.solve(P, "dca-local", tol=1e-6, seed=1, trace=1e-9)
     F = np.array(res.trace["F"])
     assert res.status is Status.CONVERGED and np.all(np.diff(F) <= 1e-6 * F[0])
+
+
+def test_a_step_whose_model_promises_a_rise_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rounding makes ⟨d, Qd⟩ < 0, a test against it would accept a rise of F."""
+    monkeypatch.setattr(DenseModel, "quad", lambda Q, d: -1.0)
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    res = dcopt.solve(dcopt.erm(X, X[:, 0], "squared", L1(lam=0.01)), "dca-local", x0=np.ones(4), seed=0)
+    assert res.status is Status.STALLED and res.x.tolist() == [1.0] * 4
 
 
 def test_a_run_that_diverges_hands_back_its_best_point() -> None:
