@@ -11,7 +11,7 @@ from ..xp import Array
 
 
 class Good(NamedTuple):
-    """The last point at which F was known and low enough, with the estimate there: a run can go back to it at no cost."""
+    """The last point at which F was known and low enough, with the estimate there: going back to it costs no pass."""
 
     t: int
     x: Array
