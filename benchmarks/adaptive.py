@@ -149,7 +149,7 @@ def shift(seeds: int) -> None:
     given = {
         "cadata, Welsch, G the square": (robust, np.zeros(robust.shape), 1.0, BUDGET),
         "phase retrieval, G the quartics": (
-            dcopt.problems.phase_retrieval(A, b), dcopt.problems.spectral_start(A, b), float(b.mean()), 20 * BUDGET,
+            dcopt.problems.phase_retrieval(A, b), dcopt.problems.spectral_start(A, b), float(b.mean()), 100 * BUDGET,
         ),
     }  # fmt: skip
     print("| problem | passes | the best of 12 constant η: F | η of the theory: F | adaptive: F |\n" + "|---" * 5 + "|")

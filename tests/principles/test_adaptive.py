@@ -13,8 +13,11 @@ import pytest
 from principles.shared import SEED, Seen, differences, facts, make, point, refusal, step_facts
 
 import dcopt
-from dcopt.adaptive import Adaptive
+from dcopt.adaptive import Adaptive, step
+from dcopt.errors import BadModel
 from dcopt.estimators import PAGE
+from dcopt.store import tensors
+from dcopt.sums import FREE
 
 METHODS: tuple[Any, ...] = (
     "dca", "cccp", "dca-page", "dca-svrg", "dca-saga", "sdca", "mm-saga", "mm-svrg", "mm-sarah", "online-dca",
@@ -26,7 +29,7 @@ CASES = [
     for kind in KINDS for method in METHODS
     if not (isinstance(method, str) and refusal(method, kind))
 ]  # fmt: skip
-OFF = Adaptive(first=1e-4, margin=1.0, window=1.5)  # so few passes between tests, and so small a κ, that runs go back
+OFF = Adaptive(sigma=0.7, margin=1.0, window=1.0)  # so many tests, and such strict ones, that runs go back
 STEPS = 24
 
 
@@ -99,12 +102,6 @@ def test_observers_and_checkpoints_leave_the_run_as_it_is(method: str, kind: str
 
 
 def test_a_checkpoint_whose_level_no_run_has_is_refused(tmp_path: Path) -> None:
-    import json
-    import struct
-
-    from dcopt.errors import BadModel
-    from dcopt.store import tensors
-
     file = tmp_path / "run"
     dcopt.solve(make("binary"), "dca-page", steps=5, seed=0, kappa="adaptive", checkpoint=file, every=1e9)
     header, arrays = tensors.read(file, "checkpoint", allow_nonfinite=True)
@@ -114,7 +111,6 @@ def test_a_checkpoint_whose_level_no_run_has_is_refused(tmp_path: Path) -> None:
     tensors.save(tmp_path / "bad", "checkpoint", header, dict(arrays), allow_nonfinite=True)
     with pytest.raises(BadModel, match="level"):
         dcopt.resume(tmp_path / "bad", make("binary"), steps=9)
-    assert json and struct
 
 
 class OnTheProblem:
@@ -135,3 +131,15 @@ class OnTheProblem:
 def test_memory_on_the_problem_is_found() -> None:
     with pytest.raises(AssertionError):
         test_interleaved_runs_are_the_runs_alone(OnTheProblem(), "binary")
+
+
+@pytest.mark.parametrize("method", ["dca", "dca-page", "dca-saga", "mm-svrg"])
+def test_these_runs_do_go_back(method: str) -> None:
+    """Otherwise the tests above would say nothing of restored points."""
+    assert any(state.memory.failures for kind in KINDS for state in islice(run(make(kind), method), STEPS))
+
+
+def test_looks_that_are_not_counted_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step, "Cost", lambda *counts: FREE)
+    with pytest.raises(AssertionError, match="at step"):
+        test_a_run_counts_what_it_makes("mm-saga", "binary")

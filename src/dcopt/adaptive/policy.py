@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import require, require_count, require_number
+from ..errors import require, require_number
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,6 @@ class Adaptive:
     factor: float = 2.0  # the most by which one test changes κ
     window: float = 3.0  # passes between two tests, at most; the first window is one pass, and each may double
     margin: float = 8.0  # the first κ, in units of the curvature of f along the first step
-    batch: int = 32  # components of the batch on which the first κ is found, at least; √N if that is more
     first: float = 1.0  # the κ at which the search for the first one begins
 
     def __post_init__(self) -> None:
@@ -30,7 +29,6 @@ class Adaptive:
         require_number("factor", self.factor, 1.0, open_low=True)
         require_number("window", self.window, 0.0, open_low=True)
         require_number("margin", self.margin, 1.0)
-        require_count("batch", self.batch)
         require_number("first", self.first, 0.0, open_low=True)
 
     def ratio(self, q: float) -> float:

@@ -16,8 +16,8 @@ from .policy import Adaptive
 
 
 def first_level(levels: Levels, how: Adaptive, estimator: Estimator, here: Good, draw: Draw) -> tuple[float, Cost]:
-    """The first level and its cost in component gradients."""
-    b = min(levels.n, max(how.batch, math.isqrt(levels.n - 1) + 1))
+    """The first level and its cost in component gradients. It is found on a batch of ⌈√N⌉."""
+    b = math.isqrt(levels.n - 1) + 1
     if levels.scales:
         return _first_scale(levels, how, here, draw, b)
     s = estimator.spread(levels.n) if isinstance(estimator, KnowsItsError) else 1.0

@@ -97,7 +97,8 @@ def _tested(how: Adaptive, known: Adapted, here: Good, rounding: float) -> Adapt
 
 def _restored(how: Adaptive, known: Adapted) -> Adapted:
     """A new window from the last good point, with a larger κ: 2, 4, 16, … times, if that fails again and again."""
-    level = max(known.level, known.times(min(how.factor ** 2.0**known.failures, _FAR))) or how.first
+    rise = how.factor ** min(2.0 ** min(known.failures, 10), math.log(_FAR) / math.log(how.factor))
+    level = min(max(known.level, known.times(rise)), _HUGE) or how.first
     inner = owned(known.good.memory)
     return begin(inner, known.good, level, known.window, known.comes_free, known.failures + 1)
 
