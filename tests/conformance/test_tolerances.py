@@ -177,6 +177,6 @@ def test_what_rounding_hides_of_the_distance_is_not_certified() -> None:
         pairs = zip(map(float, a), map(float, res.x), strict=True)
         e = sum((Fraction(v) * Fraction(w) for v, w in pairs), -Fraction(y))
         exact = abs(float(e)) * float(np.linalg.norm(a))
-        assert exact <= res.certificate.value + 8.0 * rounding(P, np.asarray(res.x))
+        assert exact <= res.certificate.value + 8.0 * rounding(P, P.examine(np.asarray(res.x)))
         wrong += res.status is Status.CONVERGED and exact > res.certificate.tol
     assert wrong == 0

@@ -58,6 +58,7 @@ def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> 
         origin = origin | {"L_v": c.how}
     named: list[NamedConstant] = []
     source = "given with H" if P.f is None else "from G, and what was given with f"
+    source = P.sum.facts().how or source
     for name, how in origin.items():
         value = getattr(c, name)
         if value is None and name != "L_r2":
