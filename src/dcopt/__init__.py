@@ -33,7 +33,7 @@ from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
 from .store import load_model, peek, save_model
-from .sums import Function
+from .sums import Function, components
 from .theory.plan import Plan, plan
 from .version import __version__ as __version__
 
@@ -68,6 +68,7 @@ __all__ = [
     "State",
     "Status",
     "check",
+    "components",
     "erm",
     "estimators",
     "iterate",

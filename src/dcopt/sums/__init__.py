@@ -2,6 +2,9 @@
 
 from .anchored import AnchoredSum
 from .batch import LinearBatch
+from .build_components import components
+from .component_stream import ComponentStream
+from .components import Components
 from .curvature import Curvature, Entries
 from .function import Function, KnownSquare
 from .linear import LinearSum
@@ -9,6 +12,7 @@ from .protocol import FREE, Batch, Cost, Facts, Look, Sum, SumBase
 from .stream import StreamSum
 
 __all__ = [
-    "FREE", "AnchoredSum", "Batch", "Cost", "Curvature", "Entries", "Facts", "Function", "KnownSquare", "LinearBatch",
-    "LinearSum", "Look", "StreamSum", "Sum", "SumBase",
+    "FREE", "AnchoredSum", "Batch", "ComponentStream", "Components", "Cost", "Curvature", "Entries", "Facts",
+    "Function", "KnownSquare", "LinearBatch",
+    "LinearSum", "Look", "StreamSum", "Sum", "SumBase", "components",
 ]  # fmt: skip
