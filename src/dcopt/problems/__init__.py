@@ -14,6 +14,7 @@ from . import ramp_svm as _ramp
 from . import robust_regression as _robust
 from . import sparse_regression as _sparse
 from . import trimmed_lasso as _trimmed
+from .difference import difference
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
 from .pca import pca, pca_start
@@ -51,7 +52,7 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval",
-    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
+    "OBJECTIVES", "PROBLEMS", "difference", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start",
+    "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
     "spectral_start", "trimmed_lasso",
 ]  # fmt: skip

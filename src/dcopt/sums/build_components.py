@@ -101,7 +101,7 @@ def _finite(
         raise BadSettings("weights", weights, "None, or a grad= that gives one gradient for each component")
     own = engine.prepare(data)
     tables = Facts(**{**vars(facts), "tables": engine.each})
-    return Components(data, engine, w, tables, int(chunk), own, _accepts_float64(engine, own))
+    return Components(data, engine, w, tables, int(chunk), own, _accepts_float64(engine, own), x)
 
 
 def _on_stream(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,8 +109,9 @@ class Components(SumBase):
     chunk: int = CHUNK
     own: Any = field(default=None, compare=False)  # the data as the framework takes batches from it
     double: bool = True  # Whether fn can be evaluated in float64.
+    start: Any = field(default=None, compare=False)  # the x at which fn was tried first: 0, or `like`
 
-    @property
+    @cached_property
     def n(self) -> int:
         return batches.count(self.data)
 
