@@ -235,9 +235,9 @@ def test_a_difference_of_two_functions_is_robust_regression(method: str) -> None
     assert isinstance(P.G, ComponentMean) and P.n == 80
     G = least_squares(*data)
     Q = dcopt.Problem(G, H=P.H, r=P.r, inner_tol=P.inner_tol)
-    one, two = (dcopt.solve(p, method, tol=1e-9, seed=1) for p in (P, Q))
-    assert one.status is two.status is dcopt.Status.CONVERGED
-    np.testing.assert_allclose(one.x, two.x, rtol=0, atol=1e-8)
+    one, two = (dcopt.solve(p, method, steps=300, seed=1) for p in (P, Q))
+    assert one.certificate.value < 1e-8 > two.certificate.value
+    np.testing.assert_allclose(one.x, two.x, rtol=0, atol=1e-7)
     assert one.spent.gradients > two.spent.gradients  # The passes of the convex programs are counted.
     dcopt.check(P)
 

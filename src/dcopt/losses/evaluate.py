@@ -26,7 +26,8 @@ for _name in ("log", "sqrt", "tanh", "sin", "cos", "sign"):
 
 
 def _logaddexp(a: Array, b: Array) -> Array:
-    return namespace(a if hasattr(a, "shape") else b).logaddexp(a, b)
+    """log(eᵃ + eᵇ); NumPy's own warns of NaN"""
+    return namespace(a if hasattr(a, "shape") else b).maximum(a, b) + log1p(exp(-absolute(a - b)))
 
 
 def evaluate(program: Program, z: Array) -> Array:

@@ -118,7 +118,7 @@ def from_function(
         ϕ″ follow by the rules of differentiation, and the formulas are compiled with the rows of sparse data
     dphi, ddphi : ϕ′ and ϕ″, if they are not to be derived. All three must be given where phi is no such formula
     curvature : (inf ϕ″, sup ϕ″). By default estimated on a grid over |z| ≤ 1e6, which results say; refused where ϕ″
-        grows to the end of the grid, or ϕ′ jumps
+        grows to the end of the grid. A ϕ′ that jumps is refused, too
     lower : a number below ϕ, for plans
     c : the scale of a residual
 
@@ -137,6 +137,7 @@ def from_function(
     formulas = _formulas(phi, dphi, ddphi)
     estimated = curvature is None
     range_ = _estimated(formulas) if curvature is None else _given(curvature)
+    _refuse_jumps(formulas, curvature, range_)
     if kind == "margin":
         require(c == 1.0, "c", c, "1 for a loss of the margin")
         return MarginFunction(formulas, range_, estimated, lower)
@@ -156,7 +157,8 @@ def _formulas(phi: Any, dphi: Any, ddphi: Any) -> Formulas:
             said = f"no formula from which {name} can be derived ({why})"
             raise BadSettings(name, None, f"a function here: {('phi', 'phi', 'dphi')[order]} is {said}")
         programs.append(None if last is None else last.lines.program(last))
-        if last is None:
+    for name, function, program in zip(("phi", "dphi", "ddphi"), functions, programs, strict=True):
+        if program is None:
             _refuse_other_shapes(name, function)
     return Formulas(tuple(programs), functions)  # type: ignore[arg-type]  # three of them
 
@@ -197,24 +199,36 @@ def _given(curvature: Any) -> tuple[float, float]:
 
 def _estimated(formulas: Formulas) -> tuple[float, float]:
     """(inf ϕ″, sup ϕ″) over |z| ≤ 1e6: the extremes on a grid, each found closer by the golden section."""
-    far = np.geomspace(_NEAR, _FAR, _POINTS)
-    grid = np.unique(np.concatenate((-far, [0.0], far, np.linspace(-20.0, 20.0, _POINTS))))
+    grid = _grid()
     with np.errstate(all="ignore"):
-        bend, slope = formulas.at(2, grid), formulas.at(1, grid)
+        bend = formulas.at(2, grid)
         if (bad := np.flatnonzero(~np.isfinite(bend))).size:
             said = f"ϕ″ is {bend[bad[0]]} at {grid[bad[0]]:.3g}"
             raise BadSettings("curvature", None, f"a pair (inf ϕ″, sup ϕ″) here: {said}")
         ends = [_closer(formulas, grid, int(np.argmax(sign * bend)), sign) for sign in (-1.0, 1.0)]
-    size = max(map(abs, ends)) or 1.0
     near = np.abs(grid) <= _FAR / 10.0
     if np.abs(bend).max() > _GROWS * np.abs(bend[near]).max():
         raise BadSettings("curvature", None, f"a pair (inf ϕ″, sup ϕ″) here: ϕ″ still grows at |z| = {_FAR:g}")
-    rise = np.diff(slope) / np.diff(grid)
-    rounding = 1e-3 * size + 1e-12 * np.abs(slope[1:]) / np.diff(grid)
-    jumps = np.flatnonzero((rise > ends[1] + rounding) | (rise < ends[0] - rounding))
-    if jumps.size:
-        raise BadSettings("curvature", None, f"a pair (inf ϕ″, sup ϕ″) here: ϕ′ jumps near {grid[jumps[0]]:.3g}")
     return ends[0], ends[1]
+
+
+def _grid() -> Array:
+    far = np.geomspace(_NEAR, _FAR, _POINTS)
+    return np.unique(np.concatenate((-far, [0.0], far, np.linspace(-20.0, 20.0, _POINTS))))
+
+
+def _refuse_jumps(formulas: Formulas, given: Any, range_: tuple[float, float]) -> None:
+    """Refuse a ϕ′ that rises faster than ϕ″ allows: it jumps, or its formula is wrong where kinks of ϕ cancel."""
+    grid = _grid()
+    with np.errstate(all="ignore"):
+        slope = formulas.at(1, grid)
+        rise = np.diff(slope) / np.diff(grid)
+    low, high = range_
+    rounding = 1e-3 * max(abs(low), abs(high)) + 1e-3 + 1e-12 * np.abs(slope[1:]) / np.diff(grid)
+    jumps = np.flatnonzero((rise > high + rounding) | (rise < low - rounding))
+    if jumps.size:
+        here = "a pair (inf ϕ″, sup ϕ″) here" if given is None else "a range of ϕ″ that holds"
+        raise BadSettings("curvature", given, f"{here}: ϕ′ jumps, or rises faster, near {grid[jumps[0]]:.3g}")
 
 
 def _closer(formulas: Formulas, grid: Array, k: int, sign: float) -> float:

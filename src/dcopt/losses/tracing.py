@@ -6,10 +6,11 @@ The function is called once with a `Traced` number, which notes every operation 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ..xp import Functions
 from .evaluate import OPERATIONS, Program
 
 Line: TypeAlias = tuple[Any, ...]
@@ -106,7 +107,7 @@ def _renamed(line: Line, order: dict[int, int]) -> Line:
 class Traced:
     """A number of which only the way it was computed is known."""
 
-    __array_priority__ = 1000.0
+    functions: ClassVar[Functions]
 
     def __init__(self, lines: Lines, at: int) -> None:
         self.lines, self.at = lines, at
@@ -182,15 +183,16 @@ class Traced:
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), more: Any = None) -> Any:
         return call(function.__name__, *args, **(more or {}))
 
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return _Namespace()
 
 
-class _Namespace:
+class _Namespace(Functions):
     """The functions of an array namespace, for formulas that ask the argument for it"""
 
     def __getattr__(self, name: str) -> Callable[..., Traced]:
         return lambda *args, **more: call(name, *args, **more)
+
+
+Traced.functions = _Namespace()
 
 
 def power(z: Traced, to: Any) -> Traced:

@@ -67,9 +67,10 @@ class TorchEngine(Engine):
     def value_grad(self, x: Array, batch: Any, w: Array) -> tuple[Array, Array]:
         if self.grad is not None:
             return self.values(x, batch, len(w)), self.weighted(x, batch, w)
-        at = self._point(x).requires_grad_()
-        out = self._differentiable(at, x, batch, len(w))
-        (g,) = torch.autograd.grad(out, at, self._weights(w, out), allow_unused=True)
+        with torch.enable_grad():
+            at = self._point(x).requires_grad_()
+            out = self._differentiable(at, x, batch, len(w))
+            (g,) = torch.autograd.grad(out, at, self._weights(w, out), allow_unused=True)
         return out.detach().cpu().numpy(), self._host(g)
 
     def diff(self, x: Array, prev: Array, batch: Any, w: Array) -> Array:
@@ -78,12 +79,13 @@ class TorchEngine(Engine):
         return self.value_grad(x, batch, w)[1] - self.value_grad(prev, batch, w)[1]
 
     def hess_dot(self, x: Array, v: Array, batch: Any, w: Array) -> Array:
-        at = self._point(x).requires_grad_()
-        out = self._differentiable(at, x, batch, len(w))
-        (g,) = torch.autograd.grad(out, at, self._weights(w, out), create_graph=True)
-        if not g.requires_grad:  # f is linear in x.
-            return np.zeros_like(x)
-        (h,) = torch.autograd.grad(g, at, self._point(v), allow_unused=True)
+        with torch.enable_grad():
+            at = self._point(x).requires_grad_()
+            out = self._differentiable(at, x, batch, len(w))
+            (g,) = torch.autograd.grad(out, at, self._weights(w, out), create_graph=True)
+            if not g.requires_grad:  # f is linear in x.
+                return np.zeros_like(x)
+            (h,) = torch.autograd.grad(g, at, self._point(v), allow_unused=True)
         return np.zeros_like(x) if h is None else self._host(h)
 
     def given(self, x: Array, batch: Any) -> Any:
