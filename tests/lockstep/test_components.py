@@ -22,11 +22,15 @@ from functions import (
 )  # fmt: skip
 
 import dcopt
-from dcopt.convex import ComponentMean, ScaledIdentity, least_squares
+from dcopt.convex import ComponentMean, Mean, ScaledIdentity, least_squares
 from dcopt.data.dense import DenseRows
 from dcopt.draw import Draw
 from dcopt.estimators import PAGE, SAG, SAGA, SVRG, Fresh
+from dcopt.losses import LOSSES
 from dcopt.regularizers import Exponential
+from dcopt.regularizers import regularizer as as_regularizer
+from dcopt.subproblems import InnerSVRG
+from dcopt.sums import LinearSum
 
 R = Exponential(lam=1e-4, alpha=5.0)
 METHODS = ["dca-page", "dca", "dca-svrg", "mm-sarah"]
@@ -254,6 +258,31 @@ def test_a_mean_of_components_as_G_under_the_laws_of_a_convex_part() -> None:
     L = float(np.linalg.eigvalsh(A.T @ A / 40)[-1]) / 4.0
     G = ComponentMean(dcopt.components(fn, (A, y), shape=3, convex=True, L_H=L), mu=0.1)
     assert "hess-dot-is-derivative" in dcopt.check(G) and G.L == L + 0.1 and G.components == 40
+
+
+def test_the_stochastic_sub_solver_takes_components_whose_smoothness_is_known() -> None:
+    """The same solution as for the mean of the built-in loss; the cost is the number of gradients that were evaluated."""
+    (g, g_grad), _, (A, t) = convex_pair()
+    seen: list[int] = []
+
+    def counted(x: Any, batch: Any) -> Any:
+        seen.append(len(batch[1]))
+        return g_grad(x, batch)
+
+    norms = float(np.max(np.sum(A**2, axis=1)))
+    L = float(np.linalg.eigvalsh(A.T @ A / 80)[-1])
+    own = ComponentMean(dcopt.components(g, (A, t), shape=4, grad=counted, convex=True, L_H=L, L=norms), mu=0.3)
+    built_in = Mean(LinearSum(DenseRows(A), LOSSES["squared"], t), mu=0.3)
+    r, y = as_regularizer("l1"), np.array([0.3, -0.2, 0.1, 0.5])
+    solver = InnerSVRG(b=8)
+    assert solver.takes(own, r) and not solver.takes(ComponentMean(own.sum), r)
+    seen.clear()
+    one, two = (solver(G, r, y, np.zeros(4), 1e-9) for G in (own, built_in))
+    assert one.cost.gradients == sum(seen)
+    assert one.residual <= 1e-9 and two.residual <= 1e-9  # type: ignore[operator]
+    np.testing.assert_allclose(one.x, two.x, atol=1e-8)
+    without = ComponentMean(dcopt.components(g, (A, t), shape=4, grad=g_grad, convex=True), mu=0.3)
+    assert not solver.takes(without, r)
 
 
 # ---- streams

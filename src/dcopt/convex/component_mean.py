@@ -48,6 +48,12 @@ class ComponentMean(Part):
         return math.inf if known is None else known + self.mu
 
     @property
+    def L_component(self) -> float:
+        """The mean-squared smoothness of the components, where it was given"""
+        known = self.sum.facts().L
+        return math.inf if known is None else known
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return self.sum.shape
 
