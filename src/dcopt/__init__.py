@@ -33,7 +33,7 @@ from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
 from .store import load_model, peek, save_model
-from .sums import Function
+from .sums import Function, components
 from .theory.estimate import estimate_constants
 from .theory.plan import Plan, plan
 from .version import __version__ as __version__
@@ -70,6 +70,7 @@ __all__ = [
     "Status",
     "adaptive",
     "check",
+    "components",
     "erm",
     "estimate_constants",
     "estimators",

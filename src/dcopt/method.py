@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from .adaptive import Adaptive, adaptive_dca, not_adaptive
 from .convex import LocalCurvature, Majorizer, ScaledIdentity, UnknownScale
-from .draw import Draw
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum
 from .estimators import PAGE, SAG, SAGA, Estimator, Extrapolated, Full
 from .estimators.base import KnowsItsError
@@ -23,6 +22,8 @@ from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
 from .sums.constants import importance_kappa
 from .theory.formulas import ProblemConstants, shift_for
+
+_NO_TABLES = "it remembers a gradient for every component, and this sum gives none (grad= of dcopt.components may)"
 
 
 @runtime_checkable
@@ -128,8 +129,8 @@ class Method:
             P = self.transform(P)
         estimator = self.stream if P.n is None else self.estimator(P.n)
         assert estimator is not None  # seen above
-        if isinstance(estimator, SAGA | SAG) and P.n is not None and P.sum.sample(1, Draw(0, 0)).rows is None:
-            raise CannotSolve(self.name, "it remembers a gradient for every row, and this sum has no rows", "dca")
+        if isinstance(estimator, SAGA | SAG) and P.n is not None and not facts.tables:
+            raise CannotSolve(self.name, _NO_TABLES, "dca-page")
         if getattr(estimator, "sampling", "") == "importance" and not _weighs(P):
             why = "rows are drawn by their length in form (S) with G = κ/2 ‖x‖² only"
             raise CannotSolve(self.name, why, 'sampling="iid"')

@@ -7,8 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from functions import FRAMEWORKS
+
+import dcopt
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_own_components(framework: str, tmp_path: Path) -> None:
+    module = runpy.run_path(str(EXAMPLES / "own_components.py"))
+    p = module["points"]()
+    result = module["fit"](framework, p)
+    assert result.status is dcopt.Status.CONVERGED
+    np.testing.assert_allclose(result.x, [1.0, -0.5, 2.0], atol=0.01)
+    assert abs(module["least_squares"](p)[0] - 1.0) > 1.0
+    module["main"](framework, str(tmp_path / "figure.png"))
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
 def test_gap_or_distance(tmp_path: Path) -> None:

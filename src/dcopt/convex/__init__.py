@@ -8,6 +8,7 @@ from ..data.dense import DenseRows
 from ..losses import loss
 from ..sums import LinearSum
 from .base import Convex, Part
+from .component_mean import ComponentMean
 from .diagonal import Diagonal
 from .gram import Gram, majorizing_gram
 from .local_curvature import LocalCurvature
@@ -36,7 +37,8 @@ CONVEX: dict[str, Convex] = {  # The laws run on the sample of each name.
 }
 
 __all__ = [
-    "CONVEX", "Convex", "Diagonal", "Gram", "LocalCurvature", "Majorizer", "MajorizingDiagonal", "Mean", "Part",
-    "Quadratic", "Radial", "ScaledIdentity", "Shifted", "UnknownScale", "equilibrated_diagonal", "gram",
+    "CONVEX", "ComponentMean", "Convex", "Diagonal", "Gram", "LocalCurvature", "Majorizer", "MajorizingDiagonal",
+    "Mean", "Part", "Quadratic", "Radial", "ScaledIdentity", "Shifted", "UnknownScale", "equilibrated_diagonal",
+    "gram",
     "least_squares", "majorizing_diagonal", "majorizing_gram", "variance_smoothness",
 ]  # fmt: skip

@@ -20,14 +20,20 @@ class Loss(ABC):
 
     labels: ClassVar[Literal["binary", "class", "real"]]
     # A bound ϕ ≥ lower; None: not known, so that plans need F(x0) − inf F from the user.
-    lower: ClassVar[float | None] = 0.0
+    lower: float | None = 0.0
 
     elementwise: ClassVar[bool] = False  # Its formulas are arithmetic and functions of this file: they can be compiled.
+    formulas: Any = None  # of a loss from a function: its formulas as data, which can be compiled too.
 
     @property
     @abstractmethod
     def curvature(self) -> tuple[float, float]:
         """(inf ϕ″, sup ϕ″), exact: methods are slow with a larger constant and wrong with a smaller one."""
+
+    @property
+    def remark(self) -> str:
+        """What results should say of the loss"""
+        return ""
 
     @abstractmethod
     def value(self, z: Array, labels: Array) -> Array:

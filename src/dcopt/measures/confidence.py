@@ -23,7 +23,6 @@ import numpy as np
 
 from ..convex import UnknownScale
 from ..problem import Point, Problem
-from ..sums import StreamSum
 from ..xp import namespace
 
 CONFIDENCE = 0.95
@@ -39,11 +38,11 @@ class SampleBound(NamedTuple):
 def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBound:
     """The measure and its rounding for a finite sum; an upper confidence bound for a stream."""
     f = P.sum
-    if not isinstance(f, StreamSum):
+    if f.source is None:
         # The gap has an allowance of its own.
         return SampleBound(value + rounding(P, at) if measure == "criticality" else value)
     spread = f.spread(at.x)
-    error = spread / math.sqrt(f.holdout.n * (1.0 - CONFIDENCE))
+    error = spread / math.sqrt((f.evaluation.n or 1) * (1.0 - CONFIDENCE))
     if measure == "criticality":
         return SampleBound(value + error, spread)
     half = error / math.sqrt(2 * (P.G.rho + P.r.rho))

@@ -15,6 +15,7 @@ from . import robust_regression as _robust
 from . import sparse_regression as _sparse
 from . import trend as _trend
 from . import trimmed_lasso as _trimmed
+from .difference import difference
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
 from .pca import pca, pca_start
@@ -55,7 +56,7 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval",
-    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
-    "spectral_start", "trend", "trimmed_lasso",
+    "OBJECTIVES", "PROBLEMS", "difference", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start",
+    "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of",
+    "sparse_regression", "spectral_start", "trend", "trimmed_lasso",
 ]  # fmt: skip

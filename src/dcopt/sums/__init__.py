@@ -2,6 +2,9 @@
 
 from .anchored import AnchoredSum
 from .batch import LinearBatch
+from .build_components import components
+from .component_stream import ComponentStream
+from .components import Components
 from .curvature import Curvature, Entries
 from .estimated import EstimatedSum, estimated
 from .function import Function, KnownSquare
@@ -11,7 +14,7 @@ from .stream import StreamSum
 from .watching import WatchingSum
 
 __all__ = [
-    "FREE", "AnchoredSum", "Batch", "Cost", "Curvature", "Entries", "EstimatedSum", "Facts", "Function", "KnownSquare",
-    "LinearBatch", "LinearSum", "Look", "StreamSum", "Sum", "SumBase", "WatchingSum",
-    "estimated",
+    "FREE", "AnchoredSum", "Batch", "ComponentStream", "Components", "Cost", "Curvature", "Entries", "EstimatedSum",
+    "Facts", "Function", "KnownSquare", "LinearBatch", "LinearSum", "Look", "StreamSum", "Sum", "SumBase",
+    "WatchingSum", "components", "estimated",
 ]  # fmt: skip

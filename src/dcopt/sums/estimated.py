@@ -56,8 +56,9 @@ class EstimatedSum(SumBase):
         known = self.of.facts()
         L_H = max(self.Lbar.high, -self.least.low)
         return Facts(
-            lower=known.lower, rho=known.rho, L_H=L_H, L=max(self.L.high, L_H), L_v=self.L_v.high, how=self.how
-        )
+            lower=known.lower, rho=known.rho, L_H=L_H, L=max(self.L.high, L_H), L_v=self.L_v.high, how=self.how,
+            known_convex=known.known_convex, tables=known.tables,
+        )  # fmt: skip
 
     @property
     def n(self) -> int | None:
