@@ -170,7 +170,8 @@ def rate_of(estimator: Estimator, c: ProblemConstants) -> Rate:
     match estimator:
         case Full():
             cost, paper, first = c.n, c.n, c.n
-        case PAGE(p=p, b_small=b_small, b=b):
+        case PAGE(b_small=b_small, b=b):
+            p = estimator.chance(formulas.MANY)
             first = c.n if b is None else float(b)
             cost, paper = p * first + 2 * (1 - p) * b_small, p * first + (1 - p) * b_small
         case LooplessSVRG(b_small=b, q=q):

@@ -75,9 +75,14 @@ def page(c: ProblemConstants, p: float, b_small: int, b: float) -> Rate:
     return rate(c, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b)
 
 
-def spread(p: float, b_small: int) -> float:
-    """s = √((1−p)/(p b')): the share of L_v in the error."""
-    return math.sqrt((1 - p) / (p * b_small))
+def spread(p: float | tuple[float, ...], b_small: int) -> float:
+    """s = √((1−p)/(p b')): the share of L_v in the error. Of p_1, p_2, …: s² b' = max_j Σ_{t>j} Π_{j<i≤t} (1 − p_i)."""
+    last, *before = p[::-1] if isinstance(p, tuple) else (p,)
+    most = later = (1 - last) / last  # a step enters the errors of so many steps after it
+    for chance in before:
+        later = (1 - chance) * (1 + later)
+        most = max(most, later)
+    return math.sqrt(most / b_small)
 
 
 def visits(n: float, b: int) -> float:
