@@ -19,7 +19,7 @@ from dcopt.sums import Function
 
 @pytest.mark.skipif(not available("a9a"), reason="a9a is not in DCOPT_DATA")
 def test_the_table_of_a9a_by_hand() -> None:
-    """The gap with κ_ref = L_f for all, and SVRG with L_v: 2.81e5 for dca-page (gap), 1.49e9 for dca-svrg (distance)."""
+    """The gap of κ_ref = L_f for all, and SVRG with L_v: 2.81e5 for dca-page (gap), 1.49e9 for dca-svrg (distance)."""
     X, y = dcopt.load_dataset("a9a", normalize=True)
     P = dcopt.erm(X, y, regularizer=Exponential(lam=1e-4, alpha=5.0))
     A = X.toarray()

@@ -1,4 +1,4 @@
-"""Programs that are solved inexactly: ω ‖x_t − x_{t−1}‖ and ζ in a, in C and in T, with residuals as large as allowed."""
+"""Programs that are solved inexactly: ω ‖x_t − x_{t−1}‖ and ζ in a, C and T, with residuals as large as allowed."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple
@@ -112,7 +113,7 @@ def kept(case: Case, measure: Any, eps: float, seeds: int) -> Kept:
 @pytest.mark.parametrize("name", ["robust regression", "discrepancy"])
 def test_a_coarse_plan_is_kept(name: str, measure: str) -> None:
     case = CASES[name]()
-    eps = case.eps[measure] * (5.0 if measure == "criticality" else 10.0)
+    eps = case.eps[measure] * 3.0
     found = kept(case, measure, eps, 5)
     assert found.mean <= eps < found.start and found.share > 0.0
 
@@ -126,10 +127,17 @@ def test_certified_plans_are_kept(name: str, measure: str) -> None:
     assert found.mean <= case.eps[measure] < found.start
 
 
-if __name__ == "__main__":
-    print("| problem | measure | at x₀ | ε | T | η | a | mean at x̂ | largest | inexact programs |\n" + "|---" * 10 + "|")
+def table() -> str:
+    """The table of docs/plan.md"""
+    head = "problem|measure|at x₀|ε|T|η|a|mean at x̂|largest|inexact programs".split("|")
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for name, make in CASES.items():
         for measure, eps in make().eps.items():
             k = kept(make(), measure, eps, SEEDS)
-            cells = (f"{k.start:.3g}", f"{eps:g}", str(k.plan.T), f"{k.plan.eta:.4g}", f"{k.plan.a:.3g}", f"{k.mean:.2g}")
-            print("|", " | ".join((name, measure, *cells, f"{k.most:.2g}", f"{k.share:.0%}")), "|", flush=True)
+            cells = [name, measure, f"{k.start:.3g}", f"{eps:g}", f"{k.plan.T}", f"{k.plan.eta:.4g}", f"{k.plan.a:.3g}"]
+            lines.append("| " + " | ".join([*cells, f"{k.mean:.2g}", f"{k.most:.2g}", f"{k.share:.0%}"]) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table() + "\n")
