@@ -24,7 +24,10 @@ from .sums import Look, Sum
 from .sums.constants import Constants, Smoothness
 from .xp import Array, namespace
 
-INNER_SHARE = 0.1  # ω/ρ_φ: the residual of a program over ρ_φ times the last step, where no formula solves it
+# ω/ρ_φ, the residual of a program over ρ_φ times the last step. `dca-page` to a tolerance of 1e-5, programs by FISTA,
+# passes with 0.01, 0.03, 0.1, 0.2, 0.3: a ramp SVM 1918, 1695, 1640, 1998, 2972; phase
+# retrieval 5533, 4841, 4280, 4825, 6473.
+INNER_SHARE = 0.1
 
 
 class Point(NamedTuple):

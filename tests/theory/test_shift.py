@@ -174,3 +174,16 @@ def test_a_run_of_a_plan_is_resumed_with_its_shift(tmp_path: Any) -> None:
     assert dcopt.resume(tmp_path / "run", P, plan, steps=30).x.tolist() == whole.x.tolist()
     with pytest.raises(dcopt.errors.ResumeMismatch, match="shift"):
         dcopt.resume(tmp_path / "run", P, plan.estimator, steps=30)
+
+
+def test_a_stream_in_problem_m_is_shifted_too() -> None:
+    """The same policy with the spread of the batches that a stream takes."""
+    H = Given(4.0)
+    H.n = None  # type: ignore[assignment]
+    P = dcopt.Problem(Quadratic(2.0 * np.eye(3)), H, "zero")
+    page = PAGE(p=0.1, b_small=10, b=100)
+    ready = as_method(page).ready(P)
+    theta = np.sqrt(0.9) * 4.0
+    rho_phi, rho = 2.0 + ready.P.eta, 2.0 + 2 * ready.P.eta
+    assert rho / 2 - theta - 0.1 * rho_phi == pytest.approx(rho / 4) and len(ready.notes) == 1
+    assert as_method("online-dca").ready(P).notes == ()
