@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -10,18 +9,18 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from .adaptive import Adaptive, adaptive_dca, not_adaptive
 from .convex import LocalCurvature, Majorizer, ScaledIdentity, UnknownScale
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum
-from .estimators import PAGE, SAG, SAGA, Estimator, Extrapolated, Full
+from .estimators import SAG, SAGA, Estimator, Extrapolated, Full
 from .estimators.base import KnowsItsError
 from .local import Local, local_dca
 from .local.epochs import EpochRule, enough, wide
 from .local.settings import NEEDS_ROWS
 from .loop import dca
 from .problem import Problem
+from .shift import for_descent
 from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
 from .sums.constants import importance_kappa
-from .theory.formulas import ProblemConstants, shift_for
 
 _NO_TABLES = "it remembers a gradient for every component, and this sum gives none (grad= of dcopt.components may)"
 
@@ -100,16 +99,17 @@ class Method:
             return _local(self, P, self.local)
         if isinstance(P.G, LocalCurvature) and P.n is not None:
             return _epochs(self, P)
-        tuned, estimator = self.prepare(P)
+        tuned, estimator, notes = self._prepared(P)
         estimator.check(P.n)
-        exact = isinstance(estimator, Full) and self.transform is None
-        return Ready(self.name, tuned, estimator, self.subsolver(tuned), descends=exact, text=repr(estimator))
+        exact, solver = isinstance(estimator, Full) and self.transform is None, self.subsolver(tuned)
+        return Ready(self.name, tuned, estimator, solver, descends=exact, text=repr(estimator), notes=notes)
 
-    def prepare(self, P: Problem, adapts: bool = False) -> tuple[Problem, Estimator]:
-        """The problem with this method's κ, and the estimator for its N; refuses what cannot be solved.
+    def prepare(self, P: Problem) -> tuple[Problem, Estimator]:
+        """The problem with this method's κ or shift, and the estimator for its N; refuses what cannot be solved."""
+        return self._prepared(P)[:2]
 
-        `adapts`: κ, or the shift, is found in the run.
-        """
+    def _prepared(self, P: Problem, adapts: bool = False) -> tuple[Problem, Estimator, tuple[str, ...]]:
+        """The same, and what a run should say of the shift; `adapts`: κ, or the shift, is found in the run."""
         if P.n is None and self.stream is None:
             raise NeedsFiniteSum(self.name)
         if self.only_S and P.f is None:
@@ -134,17 +134,16 @@ class Method:
         if getattr(estimator, "sampling", "") == "importance" and not _weighs(P):
             why = "rows are drawn by their length in form (S) with G = κ/2 ‖x‖² only"
             raise CannotSolve(self.name, why, 'sampling="iid"')
+        notes: tuple[str, ...] = ()
+        if not adapts:
+            P, notes = for_descent(P, estimator, self.name)  # A general G need not leave it the descent of (S).
         if P.n is None:
-            return P, estimator
-        if P.f is None and isinstance(estimator, PAGE) and not adapts and P.constants.L_v is not None:
-            if not math.isfinite(P.constants.L_v):
-                raise CannotSolve(self.name, "the h_i have kinks, so that no step is short enough for batches", "dca")
-            P = P.shift(_needed_shift(P, estimator.spread(P.n)))  # a general G need not leave it the descent of (S)
+            return P, estimator, notes
         if P.f is None or isinstance(P.G, Majorizer):
             estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
         if isinstance(P.G, Majorizer) and P.f is not None and facts.rows is not None:
             P = replace(P, G=P.G.steady(facts.rows, self._noise(estimator, facts.rows.n)))
-        return P, estimator
+        return P, estimator, notes
 
     def _kappa(self, P: Problem) -> float:
         """κ, where it is the method's to choose."""
@@ -180,13 +179,6 @@ def _weighs(P: Problem) -> bool:
     return P.f is not None and P.f.facts().rows is not None and scalar
 
 
-def _needed_shift(P: Problem, s: float) -> float:
-    """The smallest η for which an estimator of spread s keeps the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
-    c = P.constants
-    known = ProblemConstants(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
-    return shift_for(known, s * known.L_v)
-
-
 def _local(method: Method, P: Problem, how: Local) -> Ready:
     """The local method on this problem"""
     if P.n is None:
@@ -204,7 +196,7 @@ def _adapted(method: Method, P: Problem, how: Adaptive) -> Ready:
     other_step = other_step or isinstance(estimator, Extrapolated)
     if why := not_adaptive(P, method.local is not None, other_step):
         raise CannotSolve(f"{method.name} with {_ADAPTIVE}", why, "kappa=None")
-    P, estimator = method.prepare(P, adapts=True)
+    P, estimator, _ = method._prepared(P, adapts=True)
     estimator.check(P.n)
     text = f"{estimator!r}, {how!r}"
     return Ready(method.name, P, estimator, adaptive=how, choose=method.subsolver, text=text)

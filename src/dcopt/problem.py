@@ -25,6 +25,11 @@ from .sums import Look, Sum
 from .sums.constants import Constants, Smoothness, majorizing_kappa
 from .xp import Array, namespace
 
+# ω/ρ_φ, the residual of a program over ρ_φ times the last step. `dca-page` to a tolerance of 1e-5, programs by FISTA,
+# passes with 0.01, 0.03, 0.1, 0.2, 0.3: a ramp SVM 1918, 1695, 1640, 1998, 2972; phase
+# retrieval 5533, 4841, 4280, 4825, 6473.
+INNER_SHARE = 0.1
+
 
 class Point(NamedTuple):
     """All that one pass over the data tells about x."""
@@ -53,6 +58,7 @@ class Problem:
     classes: Array | None = None
     eta: float = 0.0  # how much of H is the shift η/2 ‖x‖², which is kept exact (problem (M))
     inner_tol: float = 1e-10  # residual to which the convex program is solved
+    settled: bool = False  # problem (M): no method adds a shift
 
     def __post_init__(self) -> None:
         if (self.H is None) == (self.f is None):
@@ -163,17 +169,27 @@ class Problem:
         return Constants(G.tau * (1.0 + r.rho / G.L), G.tau - high / steep, L_H, math.hypot(L_H, L_v), L_v, L_r2)
 
     def tolerance(self, x: Array, prev: Array | None, y: Array) -> float:
-        """The residual ξ to which the next convex program is solved: ξ ≤ max(inner_tol, 0.1 ρ_φ ‖x − prev‖).
+        """The residual ξ to which the next convex program is solved: ξ ≤ max(inner_tol, ω ‖x − prev‖).
 
         ξ acts like an error of the gradient, so it may be a share of the progress, and not below what rounding leaves
         of a linear term y; where a formula solves the program exactly, nothing is asked beyond inner_tol.
         """
-        if isinstance(self.G, ScaledIdentity):
+        if self.omega == 0.0:
             return self.inner_tol
         xp = namespace(y)
         rounding = 64.0 * float(xp.finfo(y.dtype).eps) * float(xp.sqrt(xp.sum(y * y)))
         step = 0.0 if prev is None else float(xp.sqrt(xp.sum((x - prev) ** 2)))
-        return max(self.inner_tol, rounding, 0.1 * (self.G.rho + self.r.rho) * step)
+        return max(self.inner_tol, rounding, self.omega * step)
+
+    @property
+    def omega(self) -> float:
+        """ω, the residual of a convex program that is asked for over the length of the last step: 0.1 ρ_φ at most.
+
+        0 where a formula solves it. For a majorizer 0.1 ρ_G, which is 0.1 τ in its metric, where r1 may add less.
+        """
+        if isinstance(self.G, ScaledIdentity):
+            return 0.0
+        return INNER_SHARE * (self.G.rho + (0.0 if isinstance(self.G, Majorizer) else self.r.rho))
 
     @property
     def lower_bound(self) -> float | None:
@@ -182,8 +198,8 @@ class Problem:
         return None if f is None or self.r.lower is None else f + self.r.lower
 
     def fixed(self) -> Problem:
-        """The same problem with its κ final: no method changes it."""
-        return replace(self, tunable=False)
+        """The same problem with its G final: no method changes κ, and on problem (M) none adds a shift."""
+        return replace(self, tunable=False, settled=True)
 
     def with_kappa(self, kappa: float) -> Problem:
         """The same F with G = κ/2 ‖x‖²."""
