@@ -45,6 +45,11 @@ def _is_general(P: Problem) -> bool:
     return P.f is None or P.f.facts().curvature is None
 
 
+def _has_rows(P: Problem) -> bool:
+    """Whether the sum is a loss over rows of data."""
+    return P.sum.facts().rows is not None
+
+
 def _kinks(P: Problem) -> bool:
     """Whether the components have kinks, so that no batch is steady."""
     return not math.isfinite(P.sum.facts().L_v or 0.0)
@@ -57,7 +62,7 @@ def _grows(P: Problem) -> bool:
 
 def _gram(P: Problem) -> bool:
     """Whether r is over groups of features, and the Gram matrix of all features is affordable."""
-    tunable = P.tunable and not _is_general(P)
+    tunable = P.tunable and _has_rows(P)
     return tunable and P.shape[0] <= GRAM and not spread_out(P.r, math.prod(P.shape[1:]))
 
 
@@ -103,12 +108,12 @@ RULES = (
         "gram",
     ),
     Rule(
-        "batches", lambda P, near: P.tunable and (P.n or 0) >= _MANY, "dca-page",
+        "batches", lambda P, near: P.tunable and _has_rows(P) and (P.n or 0) >= _MANY, "dca-page",
         lambda P: f"r is not separable by coefficient or row, and {P.n} rows allow batches",
     ),
     Rule(
         "full gradients", lambda P, near: True, full_method,
-        lambda P: f"{P.n} rows" if P.tunable else "full gradients in the given metric",
+        lambda P: f"{P.n} {'rows' if _has_rows(P) else 'components'}" if P.tunable else "full gradients in the given metric",
     ),
 )  # fmt: skip
 

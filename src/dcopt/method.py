@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from .convex import LocalCurvature, Majorizer, ScaledIdentity
 from .draw import Draw
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum
-from .estimators import PAGE, SAG, SAGA, Estimator, Extrapolated, Full
+from .estimators import PAGE, SAG, SAGA, Estimator, Extrapolated, Fresh, Full
 from .estimators.base import KnowsItsError
 from .local import Local, local_dca
 from .local.epochs import EpochRule, enough, wide
@@ -20,7 +20,7 @@ from .problem import Problem
 from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
-from .sums.constants import importance_kappa
+from .sums.constants import importance_kappa, noisy_kappa
 from .theory.formulas import ProblemConstants, shift_for
 
 
@@ -127,6 +127,8 @@ class Method:
             P = P.shift(_needed_shift(P, estimator.spread(P.n)))  # a general G need not leave it the descent of (S)
         if P.f is None or isinstance(P.G, Majorizer):
             estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
+        if P.f is not None and facts.rows is None:
+            estimator = outside(estimator)  # κ was made for the error of the f_i
         if isinstance(P.G, Majorizer) and P.f is not None and facts.rows is not None:
             P = replace(P, G=P.G.steady(facts.rows, self._noise(estimator, facts.rows.n)))
         return P, estimator
@@ -135,6 +137,8 @@ class Method:
         """κ, where it is the method's to choose."""
         kappa: float = self.kappa * P.G.L
         estimator: Any = None if P.n is None else self.estimator(P.n)
+        if P.n is not None and P.sum.facts().rows is None:
+            return _own_kappa(P, estimator)
         weighs = P.n is not None and getattr(estimator, "sampling", "") == "importance"
         if weighs and isinstance(estimator, KnowsItsError):
             rows = P.sum.facts().rows
@@ -157,6 +161,20 @@ class Method:
 def outside(estimator: Any) -> Any:
     """The same with ∇G(x) exact, where it would be estimated with the rest (SAGA, SAG)."""
     return replace(estimator, quadratic="outside") if getattr(estimator, "quadratic", "") == "inside" else estimator
+
+
+def _own_kappa(P: Problem, estimator: Any) -> float:
+    """κ for a sum of its own that knows its constants.
+
+    L̄ for full gradients, more for batches that correct one another, and L_f for others: any batch is L_f-smooth.
+    """
+    s = P.sum.smoothness()
+    if s is None:
+        return float(P.G.L)
+    if isinstance(estimator, Full | Extrapolated):
+        return s.Lbar
+    corrects = isinstance(estimator, KnowsItsError) and not isinstance(estimator, Fresh)
+    return noisy_kappa(s.Lbar, s.L_v, estimator.spread(P.n)) if corrects else s.L_f
 
 
 def _weighs(P: Problem) -> bool:
