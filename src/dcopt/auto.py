@@ -72,6 +72,10 @@ def full_method(P: Problem) -> str:
     return "pdcae" if P.f is not None and facts.convex and not facts.constant else "dca"
 
 
+def _called(P: Problem) -> str:
+    return "rows" if _has_rows(P) else "components"
+
+
 def _counts(P: Problem) -> str:
     return f"{P.n} rows for {math.prod(P.shape)} unknowns"
 
@@ -113,7 +117,7 @@ RULES = (
     ),
     Rule(
         "full gradients", lambda P, near: True, full_method,
-        lambda P: f"{P.n} {'rows' if _has_rows(P) else 'components'}" if P.tunable else "full gradients in the given metric",
+        lambda P: f"{P.n} {_called(P)}" if P.tunable else "full gradients in the given metric",
     ),
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..problem import Problem
 from ..xp import Array
+from . import discrepancy as _discrepancy
 from . import matrix_completion as _completion
 from . import nmf as _nmf
 from . import pca as _pca
@@ -15,6 +16,8 @@ from . import ramp_svm as _ramp
 from . import robust_regression as _robust
 from . import sparse_regression as _sparse
 from . import trimmed_lasso as _trimmed
+from .discrepancy import discrepancy
+from .discrepancy_weights import Reweighting, discrepancy_weights
 from .matrix_completion import largest_singular_value, matrix_completion
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
@@ -34,6 +37,8 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "nmf:bregman": _nmf.bregman_sample,
     "pca": _pca.sample,
     "pca:k": _pca.basis_sample,
+    "discrepancy": _discrepancy.sample,
+    "discrepancy:source": _discrepancy.source_sample,
     "matrix-completion": _completion.sample,
     "robust-regression": _robust.sample,
     "pu-learning": _pu.sample,
@@ -49,6 +54,8 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "nmf:bregman": _nmf.objective,
     "pca": _pca.objective,
     "pca:k": _pca.basis_objective,
+    "discrepancy": _discrepancy.objective,
+    "discrepancy:source": _discrepancy.source_objective,
     "matrix-completion": _completion.objective,
     "robust-regression": _robust.objective,
     "pu-learning": _pu.objective,
@@ -58,7 +65,8 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "largest_lam", "largest_singular_value", "matrix_completion", "nmf", "nmf_blocks",
-    "nmf_start", "pca", "pca_start", "pca_stream", "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression",
-    "robust_start", "scale_of", "sparse_regression", "spectral_start", "trimmed_lasso",
+    "OBJECTIVES", "PROBLEMS", "Reweighting", "discrepancy", "discrepancy_weights", "largest_lam",
+    "largest_singular_value", "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream",
+    "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
+    "spectral_start", "trimmed_lasso",
 ]  # fmt: skip

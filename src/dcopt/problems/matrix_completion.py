@@ -27,11 +27,12 @@ def matrix_completion(
     *,
     kappa: float | None = None,
 ) -> Problem:
-    """F(X) = (1/2N) Σ (X_ij − v_ij)² + λ Σ_{i>k} σ_i(X):   G = κ/2 ‖X‖²,   h_e = κ/2 ‖X‖² − (X_ij − v_ij)²/2,   k = rank.
+    """F(X) = (1/2N) Σ (X_ij − v_ij)² + λ Σ_{i>k} σ_i(X), k = rank:   G = κ/2 ‖X‖²,   h_e = κ/2 ‖X‖² − (X_ij − v_ij)²/2.
 
     The sum is over N observed places, r1 = λ‖X‖_* and r2 = λ times Ky Fan's k-norm, the sum of the k largest singular
     values. A step is a threshold of singular values. rank = 0 is the nuclear norm alone, which also shrinks the
-    singular values that are kept. For λ from about `largest_singular_value(P)` on, every solution has at most k of them.
+    singular values that are kept. For λ > ‖v‖/N every critical X with F(X) ≤ F(0) has a rank of at most k: a singular
+    value behind the k-th needs ‖∇f(X)‖ ≥ λ, and ‖∇f(X)‖² ≤ 2F(X)/N.
 
     Parameters
     ----------

@@ -58,5 +58,6 @@ def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regular
 __all__ = [
     "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
     "Exponential", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "NuclearMinusKyFan", "Profiled",
-    "Regularizer", "Reweighted", "Simplex", "SpectralBall", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
+    "Regularizer", "Reweighted", "Simplex", "SpectralBall", "TopK", "TransformedL1", "WeightedL1", "Zero",
+    "regularizer", "reweighted",
 ]  # fmt: skip

@@ -45,7 +45,10 @@ class NuclearMinusKyFan(Rounded, AboveZero):
         return True
 
     def value(self, x: Array) -> float:
-        return math.nan if bad(x) else self.lam * total(values(x)[self.k :])
+        if bad(x):
+            return math.nan
+        s = values(x)
+        return self.lam * total(s[min(self.k, s.shape[0]) :])
 
     def r1(self, x: Array) -> float:
         return math.nan if bad(x) else self.lam * total(values(x))
@@ -126,7 +129,8 @@ class NuclearMinusKyFan(Rounded, AboveZero):
         """How far rounding of x, with this largest singular value, may move the others."""
         xp = namespace(x)
         eps = float(xp.finfo(xp.float32 if self.single else x.dtype).eps)
-        return _UNITS * eps * max(x.shape) * largest
+        most = max(int(n) for n in x.shape)
+        return _UNITS * eps * most * largest
 
     def _top(self, at: Spectrum, k: int, x: Array) -> Array:
         """λ U_k V_kᵀ"""
