@@ -67,6 +67,15 @@ def test_completion_without_shrinking_is_nearer():
     assert 0.5 < errors[5] < 0.8 * errors[0]
 
 
+def test_mcp_of_differences_keeps_the_heights_of_a_trend():
+    module = example("trend")
+    y, true = module["data"]()
+    tv, mcp = (module["fit"](y, 0.01, concave) for concave in (False, True))
+    assert np.flatnonzero(np.diff(mcp)).size == 6 and np.flatnonzero(np.diff(true)).size == 6
+    assert module["bias"](mcp, y, true) < 0.5 * module["bias"](tv, y, true)
+    assert np.linalg.norm(mcp - true) < 0.7 * np.linalg.norm(tv - true)
+
+
 DRAWN = {"robust_regression": {}, "domain_adaptation": {"seeds": 2}, "streaming_pca": {"samples": 3000, "seeds": 1},
          "matrix_completion": {"seeds": 1}}  # fmt: skip
 

@@ -15,6 +15,7 @@ from . import pu_learning as _pu
 from . import ramp_svm as _ramp
 from . import robust_regression as _robust
 from . import sparse_regression as _sparse
+from . import trend as _trend
 from . import trimmed_lasso as _trimmed
 from .discrepancy import discrepancy
 from .discrepancy_weights import Reweighting, discrepancy_weights
@@ -28,6 +29,7 @@ from .pu_learning import pu_learning
 from .ramp_svm import ramp_svm
 from .robust_regression import robust_regression, robust_start, scale_of
 from .sparse_regression import largest_lam, sparse_regression
+from .trend import trend
 from .trimmed_lasso import trimmed_lasso
 
 PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sample of each name, made from a seed.
@@ -44,6 +46,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "pu-learning": _pu.sample,
     "sparse-regression": _sparse.sample,
     "trimmed-lasso": _trimmed.sample,
+    "trend": _trend.sample,
     "ramp-svm": _ramp.sample,
 }
 
@@ -61,6 +64,7 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "pu-learning": _pu.objective,
     "sparse-regression": _sparse.objective,
     "trimmed-lasso": _trimmed.objective,
+    "trend": _trend.objective,
     "ramp-svm": _ramp.objective,
 }
 
@@ -68,5 +72,5 @@ __all__ = [
     "OBJECTIVES", "PROBLEMS", "Reweighting", "discrepancy", "discrepancy_weights", "largest_lam",
     "largest_singular_value", "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream",
     "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
-    "spectral_start", "trimmed_lasso",
+    "spectral_start", "trend", "trimmed_lasso",
 ]  # fmt: skip

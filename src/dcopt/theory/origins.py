@@ -61,6 +61,7 @@ def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> 
         origin = {name: "known of the components" if "Lanczos" in how else how for name, how in origin.items()}
     named: list[NamedConstant] = []
     source = "given with H" if P.f is None else "from G, and what was given with f"
+    source = P.sum.facts().how or source
     for name, how in origin.items():
         value = getattr(c, name)
         if value is None and name != "L_r2":
