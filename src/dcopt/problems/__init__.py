@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from ..problem import Problem
 from ..xp import Array
+from . import discrepancy as _discrepancy
+from . import matrix_completion as _completion
 from . import nmf as _nmf
 from . import pca as _pca
 from . import phase_retrieval as _phase
@@ -16,9 +18,13 @@ from . import sparse_regression as _sparse
 from . import trend as _trend
 from . import trimmed_lasso as _trimmed
 from .difference import difference
+from .discrepancy import discrepancy
+from .discrepancy_weights import Reweighting, discrepancy_weights
+from .matrix_completion import largest_singular_value, matrix_completion
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
 from .pca import pca, pca_start
+from .pca_stream import pca_stream
 from .phase_retrieval import phase_retrieval, spectral_start
 from .pu_learning import pu_learning
 from .ramp_svm import ramp_svm
@@ -33,6 +39,10 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "nmf": _nmf.sample,
     "nmf:bregman": _nmf.bregman_sample,
     "pca": _pca.sample,
+    "pca:k": _pca.basis_sample,
+    "discrepancy": _discrepancy.sample,
+    "discrepancy:source": _discrepancy.source_sample,
+    "matrix-completion": _completion.sample,
     "robust-regression": _robust.sample,
     "pu-learning": _pu.sample,
     "sparse-regression": _sparse.sample,
@@ -47,6 +57,10 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "nmf": _nmf.objective,
     "nmf:bregman": _nmf.objective,
     "pca": _pca.objective,
+    "pca:k": _pca.basis_objective,
+    "discrepancy": _discrepancy.objective,
+    "discrepancy:source": _discrepancy.source_objective,
+    "matrix-completion": _completion.objective,
     "robust-regression": _robust.objective,
     "pu-learning": _pu.objective,
     "sparse-regression": _sparse.objective,
@@ -56,7 +70,8 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "difference", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start",
+    "OBJECTIVES", "PROBLEMS", "Reweighting", "difference", "discrepancy", "discrepancy_weights", "largest_lam",
+    "largest_singular_value", "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream",
     "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of",
     "sparse_regression", "spectral_start", "trend", "trimmed_lasso",
 ]  # fmt: skip
