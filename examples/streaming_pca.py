@@ -36,8 +36,6 @@ def sine(V: np.ndarray) -> float:
 def by_dca(method: str, samples: int, seed: int) -> tuple[list[int], list[float]]:
     """Samples seen, those held out included, and the sine after them."""
     P = dcopt.problems.pca_stream(rows(seed), K)
-    if method == "dca-page":
-        P = P.shift(2.0 * P.constants.L_v)  # Its corrections on 32 rows need shorter steps: a = ρ/2 − L_v > 0.
     seen, sines, cost = [], [], P.sum.stream.drawn
     for state in dcopt.iterate(P, method, seed=seed, x0=start(seed)):
         drawn = P.sum.stream.drawn
