@@ -46,6 +46,15 @@ def test_parts_of_digits_are_better_than_their_mean():
     assert v.min() >= 0.0 and variance == pytest.approx(float(((X - X.mean(axis=0)) @ v).var()), rel=1e-6)
 
 
+def test_mcp_of_differences_keeps_the_heights_of_a_trend():
+    module = example("trend")
+    y, true = module["data"]()
+    tv, mcp = (module["fit"](y, 0.01, concave) for concave in (False, True))
+    assert np.flatnonzero(np.diff(mcp)).size == 6 and np.flatnonzero(np.diff(true)).size == 6
+    assert module["bias"](mcp, y, true) < 0.5 * module["bias"](tv, y, true)
+    assert np.linalg.norm(mcp - true) < 0.7 * np.linalg.norm(tv - true)
+
+
 def test_figures_are_drawn(tmp_path: Path):
     example("robust_regression")["main"](str(tmp_path / "figure.png"))
     assert (tmp_path / "figure.png").stat().st_size > 5_000

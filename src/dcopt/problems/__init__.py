@@ -13,6 +13,7 @@ from . import pu_learning as _pu
 from . import ramp_svm as _ramp
 from . import robust_regression as _robust
 from . import sparse_regression as _sparse
+from . import trend as _trend
 from . import trimmed_lasso as _trimmed
 from .difference import difference
 from .nmf import nmf, nmf_start
@@ -23,6 +24,7 @@ from .pu_learning import pu_learning
 from .ramp_svm import ramp_svm
 from .robust_regression import robust_regression, robust_start, scale_of
 from .sparse_regression import largest_lam, sparse_regression
+from .trend import trend
 from .trimmed_lasso import trimmed_lasso
 
 PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sample of each name, made from a seed.
@@ -35,6 +37,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "pu-learning": _pu.sample,
     "sparse-regression": _sparse.sample,
     "trimmed-lasso": _trimmed.sample,
+    "trend": _trend.sample,
     "ramp-svm": _ramp.sample,
 }
 
@@ -48,11 +51,12 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "pu-learning": _pu.objective,
     "sparse-regression": _sparse.objective,
     "trimmed-lasso": _trimmed.objective,
+    "trend": _trend.objective,
     "ramp-svm": _ramp.objective,
 }
 
 __all__ = [
     "OBJECTIVES", "PROBLEMS", "difference", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start",
     "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
-    "spectral_start", "trimmed_lasso",
+    "spectral_start", "trend", "trimmed_lasso",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from .capped_l1 import CappedL1
 from .elastic_net import ElasticNet
 from .excepting import Except
 from .exponential import Exponential
+from .fused import Fused
 from .geman import Geman
 from .l1 import L1
 from .l1_minus_l2 import L1MinusL2
@@ -55,6 +56,6 @@ def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regular
 
 __all__ = [
     "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
-    "Exponential", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "Profiled", "Regularizer",
+    "Exponential", "Fused", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "Profiled", "Regularizer",
     "Reweighted", "Simplex", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
 ]  # fmt: skip
