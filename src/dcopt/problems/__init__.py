@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..problem import Problem
 from ..xp import Array
+from . import clustering as _clustering
 from . import nmf as _nmf
 from . import pca as _pca
 from . import phase_retrieval as _phase
@@ -15,6 +16,8 @@ from . import robust_regression as _robust
 from . import sparse_regression as _sparse
 from . import trend as _trend
 from . import trimmed_lasso as _trimmed
+from . import two_layer as _two_layer
+from .clustering import clustering, clustering_start, clusters_of
 from .difference import difference
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
@@ -26,6 +29,7 @@ from .robust_regression import robust_regression, robust_start, scale_of
 from .sparse_regression import largest_lam, sparse_regression
 from .trend import trend
 from .trimmed_lasso import trimmed_lasso
+from .two_layer import two_layer, two_layer_output, two_layer_start
 
 PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sample of each name, made from a seed.
     "phase-retrieval": _phase.sample,
@@ -39,6 +43,11 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "trimmed-lasso": _trimmed.sample,
     "trend": _trend.sample,
     "ramp-svm": _ramp.sample,
+    "clustering": _clustering.sample,
+    "clustering:smoothed": _clustering.smooth_sample,
+    "two-layer": _two_layer.sample,
+    "two-layer:quadratic": _two_layer.quadratic_sample,
+    "two-layer:squared": _two_layer.squared_sample,
 }
 
 OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the same sample, in plain NumPy.
@@ -53,10 +62,16 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "trimmed-lasso": _trimmed.objective,
     "trend": _trend.objective,
     "ramp-svm": _ramp.objective,
+    "clustering": _clustering.objective,
+    "clustering:smoothed": _clustering.smooth_objective,
+    "two-layer": _two_layer.objective,
+    "two-layer:quadratic": _two_layer.objective,
+    "two-layer:squared": _two_layer.squared_objective,
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "difference", "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start",
-    "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
-    "spectral_start", "trend", "trimmed_lasso",
+    "OBJECTIVES", "PROBLEMS", "clustering", "clustering_start", "clusters_of", "difference", "largest_lam", "nmf",
+    "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression",
+    "robust_start", "scale_of", "sparse_regression", "spectral_start", "trend", "trimmed_lasso", "two_layer",
+    "two_layer_output", "two_layer_start",
 ]  # fmt: skip

@@ -40,9 +40,9 @@ def clustering(A: Any, k: int, *, smoothing: float = 0.0, kappa: float = 1.0) ->
     >>> import numpy as np, dcopt
     >>> A = np.array([[0.0, 0.0], [0.0, 2.0], [9.0, 0.0], [9.0, 2.0]])
     >>> P = dcopt.problems.clustering(A, k=2)
-    >>> dcopt.solve(P, "dca", tol=1e-8, x0=dcopt.problems.clustering_start(A, 2, seed=0)).x.round(4) + 0.0
-    array([[9., 1.],
-           [0., 1.]])
+    >>> dcopt.solve(P, "dca", tol=1e-8, x0=dcopt.problems.clustering_start(A, 2, seed=0)).x.round(4)
+    array([[0., 1.],
+           [9., 1.]])
     """
     a = _points(A, k)
     require_number("smoothing", smoothing, 0.0)

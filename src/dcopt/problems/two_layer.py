@@ -1,0 +1,159 @@
+"""A two-layer network: F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u and v sums of hidden units, convex in their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..convex import ScaledIdentity
+from ..data import check
+from ..draw import as_seed
+from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
+from ..problem import Problem
+from ..xp import Array
+from .network import Network, NetworkMean
+from .outer import PARTS
+
+
+def two_layer(
+    X: Any,
+    y: Any,
+    hidden: int = 16,
+    *,
+    loss: Literal["logistic", "squared"] = "logistic",
+    mu: float = 1e-3,
+    sharpness: float = 4.0,
+    intercept: bool = True,
+    form: Literal["difference", "quadratic"] = "difference",
+    kappa: float | None = None,
+) -> Problem:
+    """F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u_i = Σ φ(⟨x_j, a_i⟩) over half of the hidden units, v_i over the others.
+
+    The output weights are +1 for the first half and −1 for the other; a positive factor of a unit is in its x_j, as far as
+    φ(t) = log(1 + e^βt) / β is ReLU. u and v are convex in the weights x (hidden, d) and positive, so that with
+    y₊ = max(y, 0) and y₋ = max(−y, 0)
+        log(1 + e^−y(u − v)) = log(e^u + e^v) − (u if y = 1, else v),
+        ½(u − v − y)² = [u² + v² + y₋u + y₊v + ½y²] − [½(u + v)² + y₊u + y₋v]
+    are differences of convex functions.
+
+    "difference":  G = the mean of the first parts + μ/2 ‖x‖², H = that of the second. A program over all rows a step.
+    "quadratic":   G = κ/2 ‖x‖², H = G − F. One gradient a step, of a batch where the method takes batches.
+
+    Parameters
+    ----------
+    X, y : (N, d) dense, and N labels of two classes ("logistic") or N numbers ("squared")
+    hidden : at least 2
+    sharpness : β
+    kappa : of the form "quadratic"; default the bound (hidden + β)/4 λ_max(XᵀX/N) + μ with which H is convex ("logistic").
+        It is some times larger than needed. With "squared" there is no bound and κ has to be given.
+
+    From x = 0 all units of a sign stay equal: start from `two_layer_start`.
+
+    Examples
+    --------
+    >>> import numpy as np, dcopt
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> P = dcopt.problems.two_layer(X, y, hidden=4)
+    >>> x = dcopt.solve(P, "dca", steps=100, x0=dcopt.problems.two_layer_start(P, seed=0)).x
+    >>> (dcopt.problems.two_layer_output(P, x, X) > 0).astype(int)
+    array([0, 0, 1, 1])
+    """
+    pick("loss", loss, PARTS)
+    pick("form", form, ("difference", "quadratic"))
+    require_count("hidden", hidden)
+    require(hidden >= 2, "hidden", hidden, "at least 2, one of each sign")
+    require_number("mu", mu, 0.0)
+    require_number("sharpness", sharpness, 0.0, open_low=True)
+    a = _rows(X, intercept)
+    if loss == "logistic":
+        targets, classes = check.labels(y, len(a), "binary", a.dtype)
+    else:
+        targets, classes = check.labels(y, len(a), "real", a.dtype)[0], None
+    o, g, h = PARTS[loss]
+    f = Network(a, targets, int(hidden), float(sharpness), o, float(mu))
+    if form == "difference":
+        if kappa is not None:
+            raise BadSettings("kappa", kappa, 'None: form="difference" has no κ')
+        G = NetworkMean(replace(f, outer=g))
+        return Problem(G, H=replace(f, outer=h, mu=0.0), r="zero", classes=classes, inner_tol=1e-8)  # type: ignore[arg-type]
+    if kappa is None:
+        kappa = f.facts().L_H
+        if kappa is None:
+            raise BadSettings("kappa", kappa, 'a number: with loss="squared" the curvature of F has no bound')
+    require_number("kappa", kappa, 0.0, open_low=True)
+    return Problem(ScaledIdentity(float(kappa)), f=f, r="zero", classes=classes)  # type: ignore[arg-type]
+
+
+def two_layer_start(P: Problem, *, seed: int | None = 0) -> Array:
+    """Weights with deviation √(2 / (d · hidden)) times 2, from a seed"""
+    f = _network(P)
+    draw = np.random.Generator(np.random.Philox(as_seed(seed)))
+    return (draw.standard_normal(f.shape) * np.sqrt(8.0 / (f.a.shape[1] * f.hidden))).astype(f.dtype)
+
+
+def two_layer_output(P: Problem, x: Any, X: Any) -> NDArray[Any]:
+    """u − v for the rows of X: the log-odds of the second class, or the prediction of y"""
+    f = _network(P)
+    w = check.point(x, f.shape, np.float64, "x")
+    given = np.asarray(X)
+    a = _rows(X, given.ndim == 2 and given.shape[1] == f.a.shape[1] - 1)
+    if a.shape[1] != f.a.shape[1]:
+        raise BadInput("X", f"expected the columns of the X of the problem, got shape {given.shape}")
+    u, v = f.units(a @ w.T)
+    return np.asarray(u - v)
+
+
+def _network(P: Any) -> Network:
+    f = P.sum if isinstance(P, Problem) else None
+    if not isinstance(f, Network):
+        raise BadSettings("P", P, "a problem made by dcopt.problems.two_layer")
+    return f
+
+
+def _rows(X: Any, intercept: bool) -> NDArray[Any]:
+    require(isinstance(intercept, bool), "intercept", intercept, "True or False")
+    a = check.real_array(X.toarray() if hasattr(X, "toarray") else X, "X")
+    if a.ndim != 2:
+        raise BadInput("X", f"expected 2 dimensions, got shape {a.shape}")
+    check.not_empty(a.shape, "X")
+    check.finite(a, "X")
+    return np.concatenate([a, np.ones((len(a), 1), a.dtype)], axis=1) if intercept else np.ascontiguousarray(a)
+
+
+def sample(seed: int) -> Problem:
+    return two_layer(*_data(seed, True), hidden=3, mu=0.1)
+
+
+def quadratic_sample(seed: int) -> Problem:
+    return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="quadratic")
+
+
+def squared_sample(seed: int) -> Problem:
+    return two_layer(*_data(seed, False), hidden=3, loss="squared", mu=0.1)
+
+
+def objective(seed: int) -> Callable[[Array], float]:
+    X, y = _data(seed, True)
+    return lambda x: float(np.mean(np.log1p(np.exp(-y * _plain(x, X))))) + 0.05 * float(np.sum(x * x))
+
+
+def squared_objective(seed: int) -> Callable[[Array], float]:
+    X, y = _data(seed, False)
+    return lambda x: float(np.mean((_plain(x, X) - y) ** 2)) / 2 + 0.05 * float(np.sum(x * x))
+
+
+def _plain(x: Array, X: Array) -> Array:
+    z = np.log1p(np.exp(4.0 * (X @ x[:, :-1].T + x[:, -1]))) / 4.0
+    return np.asarray(z[:, 0] + z[:, 1] - z[:, 2])
+
+
+def _data(seed: int, signs: bool) -> tuple[Array, Array]:
+    draw = np.random.default_rng(seed)
+    X, y = draw.normal(size=(10, 3)), draw.normal(size=10)
+    y[:2] = 1.0, -1.0
+    return X, np.sign(y) if signs else y
