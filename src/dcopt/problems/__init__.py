@@ -46,7 +46,8 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "clustering": _clustering.sample,
     "clustering:smoothed": _clustering.smooth_sample,
     "two-layer": _two_layer.sample,
-    "two-layer:quadratic": _two_layer.quadratic_sample,
+    "two-layer:gram": _two_layer.gram_sample,
+    "two-layer:scalar": _two_layer.scalar_sample,
     "two-layer:squared": _two_layer.squared_sample,
 }
 
@@ -65,7 +66,8 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "clustering": _clustering.objective,
     "clustering:smoothed": _clustering.smooth_objective,
     "two-layer": _two_layer.objective,
-    "two-layer:quadratic": _two_layer.objective,
+    "two-layer:gram": _two_layer.objective,
+    "two-layer:scalar": _two_layer.objective,
     "two-layer:squared": _two_layer.squared_objective,
 }
 

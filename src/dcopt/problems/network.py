@@ -31,15 +31,15 @@ class NetworkBatch(NamedTuple):
     def values(self, x: Array) -> Array:
         """o(u_i, v_i, y_i)"""
         of = self.sum
-        return np.concatenate([of.outer.value(*of.units(a @ x.T), y) for a, y in self._pieces()])
+        return np.concatenate([of.outer.value(*of.units(a @ x), y) for a, y in self._pieces()])
 
     def value_grad(self, x: Array) -> tuple[float, Array]:
         total, g, of = 0.0, np.zeros(x.shape, np.float64), self.sum
         for a, y in self._pieces():
-            z = a @ x.T
+            z = a @ x
             u, v = of.units(z)
             total += float(np.sum(of.outer.value(u, v, y), dtype=np.float64))
-            g += of.spread(*of.outer.slopes(u, v, y), expit(of.beta * z)).T @ a
+            g += a.T @ of.spread(*of.outer.slopes(u, v, y), expit(of.beta * z))
         return total / self.size + 0.5 * of.mu * inner(x, x), self._with_mu(g, x)
 
     def grad(self, x: Array) -> Array:
@@ -52,11 +52,11 @@ class NetworkBatch(NamedTuple):
         """∇²f_B(x) v"""
         g, of = np.zeros(x.shape, np.float64), self.sum
         for a, y in self._pieces():
-            z, dz = a @ x.T, a @ v.T
+            z, dz = a @ x, a @ v
             s = expit(of.beta * z)
             units, moved = of.units(z), of.halves(s * dz)
             bent = of.spread(*of.outer.bend(*units, *moved), s)
-            g += (bent + of.spread(*of.outer.slopes(*units, y), of.beta * s * (1.0 - s) * dz)).T @ a
+            g += a.T @ (bent + of.spread(*of.outer.slopes(*units, y), of.beta * s * (1.0 - s) * dz))
         return self._with_mu(g, v)
 
     def slopes(self, x: Array) -> Array:
@@ -64,13 +64,13 @@ class NetworkBatch(NamedTuple):
         of = self.sum
         found = []
         for a, y in self._pieces():
-            z = a @ x.T
+            z = a @ x
             found.append(of.spread(*of.outer.slopes(*of.units(z), y), expit(of.beta * z)))
         return np.concatenate(found).astype(x.dtype, copy=False)
 
     def pull(self, c: Array) -> Array:
         a = self.sum.a if self.rows is None else self.sum.a[self.rows]
-        return np.asarray(c.T @ a / self.size)
+        return np.asarray(a.T @ c / self.size)
 
     def _with_mu(self, g: Array, x: Array) -> Array:
         return (g / self.size + self.sum.mu * x).astype(x.dtype, copy=False)
@@ -85,8 +85,8 @@ class NetworkBatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Network(SumBase):
-    """f(x) = (1/N) Σ o(u_i, v_i, y_i) + μ/2 ‖x‖², u_i the sum of φ(⟨x_j, a_i⟩) over the first half of the hidden units x_j
-    (with one more, where they are odd), v_i over the others, φ(t) = log(1 + e^βt) / β
+    """f(x) = (1/N) Σ o(u_i, v_i, y_i) + μ/2 ‖x‖², u_i the sum of φ(⟨x_j, a_i⟩) over the first half of the columns x_j of x
+    (with one more, where they are odd), v_i over the others, x (d, hidden), φ(t) = log(1 + e^βt) / β
 
     φ is convex and positive, and so are u and v. If o is convex and increasing in u and in v, f is convex.
     """
@@ -104,7 +104,7 @@ class Network(SumBase):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.hidden, int(self.a.shape[1])
+        return int(self.a.shape[1]), self.hidden
 
     @property
     def dtype(self) -> Any:

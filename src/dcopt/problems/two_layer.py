@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..convex import ScaledIdentity
+from ..convex import Convex, Quadratic, ScaledIdentity
 from ..data import check
 from ..draw import as_seed
 from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
@@ -17,6 +17,8 @@ from ..problem import Problem
 from ..xp import Array
 from .network import Network, NetworkMean
 from .outer import PARTS
+
+_FLOOR = 1e-10  # of κ tr(C): what rounding may take from the least eigenvalue of the Gram matrix, and more
 
 
 def two_layer(
@@ -28,28 +30,30 @@ def two_layer(
     mu: float = 1e-3,
     sharpness: float = 4.0,
     intercept: bool = True,
-    form: Literal["difference", "quadratic"] = "difference",
+    form: Literal["difference", "gram", "scalar"] = "gram",
     kappa: float | None = None,
 ) -> Problem:
     """F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u_i = Σ φ(⟨x_j, a_i⟩) over half of the hidden units, v_i over the others.
 
     The output weights are +1 for the first half and −1 for the other; a positive factor of a unit is in its x_j, as far as
-    φ(t) = log(1 + e^βt) / β is ReLU. u and v are convex in the weights x (hidden, d) and positive, so that with
+    φ(t) = log(1 + e^βt) / β is ReLU. u and v are convex in the weights x (d, hidden) and positive, so that with
     y₊ = max(y, 0) and y₋ = max(−y, 0)
         log(1 + e^−y(u − v)) = log(e^u + e^v) − (u if y = 1, else v),
         ½(u − v − y)² = [u² + v² + y₋u + y₊v + ½y²] − [½(u + v)² + y₊u + y₋v]
     are differences of convex functions.
 
     "difference":  G = the mean of the first parts + μ/2 ‖x‖², H = that of the second. A program over all rows a step.
-    "quadratic":   G = κ/2 ‖x‖², H = G − F. One gradient a step, of a batch where the method takes batches.
+    "gram":        G = κ/2 Σ_j ⟨x_j, Cx_j⟩ + μ/2 ‖x‖² with C = XᵀX/N, H = G − F. One gradient and one solve with C a step.
+    "scalar":      G = κ/2 ‖x‖², H = G − F. One gradient a step, of a batch where the method takes batches.
 
     Parameters
     ----------
     X, y : (N, d) dense, and N labels of two classes ("logistic") or N numbers ("squared")
     hidden : at least 2
     sharpness : β
-    kappa : of the form "quadratic"; default the bound (hidden + β)/4 λ_max(XᵀX/N) + μ with which H is convex ("logistic").
-        It is some times larger than needed. With "squared" there is no bound and κ has to be given.
+    kappa : with loss="logistic" default a bound with which H is convex, κ = (hidden + β)/4 in the form "gram", times
+        λ_max(C) and + μ in the form "scalar"; it is larger than needed. With "squared" there is no bound: give κ, or
+        solve with kappa="adaptive".
 
     From x = 0 all units of a sign stay equal: start from `two_layer_start`.
 
@@ -64,7 +68,7 @@ def two_layer(
     array([0, 0, 1, 1])
     """
     pick("loss", loss, PARTS)
-    pick("form", form, ("difference", "quadratic"))
+    pick("form", form, ("difference", "gram", "scalar"))
     require_count("hidden", hidden)
     require(hidden >= 2, "hidden", hidden, "at least 2, one of each sign")
     require_number("mu", mu, 0.0)
@@ -79,21 +83,22 @@ def two_layer(
     if form == "difference":
         if kappa is not None:
             raise BadSettings("kappa", kappa, 'None: form="difference" has no κ')
-        G = NetworkMean(replace(f, outer=g))
+        G: Convex = NetworkMean(replace(f, outer=g))
         return Problem(G, H=replace(f, outer=h, mu=0.0), r="zero", classes=classes, inner_tol=1e-8)  # type: ignore[arg-type]
     if kappa is None:
-        kappa = f.facts().L_H
-        if kappa is None:
-            raise BadSettings("kappa", kappa, 'a number: with loss="squared" the curvature of F has no bound')
+        kappa = f.bend_bound if form == "gram" else f.facts().L_H
+        if kappa is None or np.isinf(kappa):
+            raise BadSettings("kappa", None, 'a number: with loss="squared" the curvature of F has no bound')
     require_number("kappa", kappa, 0.0, open_low=True)
-    return Problem(ScaledIdentity(float(kappa)), f=f, r="zero", classes=classes)  # type: ignore[arg-type]
+    G = ScaledIdentity(float(kappa)) if form == "scalar" else _gram(f, float(kappa))
+    return Problem(G, f=f, r="zero", classes=classes)  # type: ignore[arg-type]
 
 
 def two_layer_start(P: Problem, *, seed: int | None = 0) -> Array:
-    """Weights with deviation √(2 / (d · hidden)) times 2, from a seed"""
+    """Normal weights of deviation √(8 / (d · hidden)), from a seed"""
     f = _network(P)
     draw = np.random.Generator(np.random.Philox(as_seed(seed)))
-    return (draw.standard_normal(f.shape) * np.sqrt(8.0 / (f.a.shape[1] * f.hidden))).astype(f.dtype)
+    return (draw.standard_normal(f.shape) * np.sqrt(8.0 / (f.shape[0] * f.hidden))).astype(f.dtype)
 
 
 def two_layer_output(P: Problem, x: Any, X: Any) -> NDArray[Any]:
@@ -104,8 +109,16 @@ def two_layer_output(P: Problem, x: Any, X: Any) -> NDArray[Any]:
     a = _rows(X, given.ndim == 2 and given.shape[1] == f.a.shape[1] - 1)
     if a.shape[1] != f.a.shape[1]:
         raise BadInput("X", f"expected the columns of the X of the problem, got shape {given.shape}")
-    u, v = f.units(a @ w.T)
+    u, v = f.units(a @ w)
     return np.asarray(u - v)
+
+
+def _gram(f: Network, kappa: float) -> Quadratic:
+    """κ/2 Σ_j ⟨x_j, Cx_j⟩ + μ/2 ‖x‖², with what keeps it positive definite where columns of X depend on each other"""
+    a = f.a.astype(np.float64, copy=False)
+    C = a.T @ a / f.n
+    eta = max(f.mu, _FLOOR * kappa * float(np.trace(C)))
+    return Quadratic(kappa * C + eta * np.eye(len(C)), made_of=("two layers", f.a, kappa, eta))
 
 
 def _network(P: Any) -> Network:
@@ -129,8 +142,12 @@ def sample(seed: int) -> Problem:
     return two_layer(*_data(seed, True), hidden=3, mu=0.1)
 
 
-def quadratic_sample(seed: int) -> Problem:
-    return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="quadratic")
+def scalar_sample(seed: int) -> Problem:
+    return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="scalar")
+
+
+def gram_sample(seed: int) -> Problem:
+    return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="gram")
 
 
 def squared_sample(seed: int) -> Problem:
@@ -148,7 +165,7 @@ def squared_objective(seed: int) -> Callable[[Array], float]:
 
 
 def _plain(x: Array, X: Array) -> Array:
-    z = np.log1p(np.exp(4.0 * (X @ x[:, :-1].T + x[:, -1]))) / 4.0
+    z = np.log1p(np.exp(4.0 * (X @ x[:-1] + x[-1]))) / 4.0
     return np.asarray(z[:, 0] + z[:, 1] - z[:, 2])
 
 
