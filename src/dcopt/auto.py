@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
+from .adaptive import Adaptive
 from .convex import LocalCurvature, majorizing_gram
-from .errors import pick
+from .errors import BadSettings, pick
 from .estimators import Estimator
 from .local import Local, Samples
-from .method import Method
+from .method import Method, Ready
 from .methods import METHODS, as_method
 from .problem import Problem
 from .subproblems.groups import spread_out
@@ -130,10 +131,22 @@ class Resolved(NamedTuple):
     method: Method
     decomposition: str = "own"
     notes: tuple[str, ...] = ()
+    adaptive: Adaptive | None = None
+
+    def ready(self, P: Problem) -> Ready:
+        """The method for this problem."""
+        return self.method.ready(in_decomposition(P, self.decomposition), self.adaptive)
 
 
-def resolve(spec: str | Method | Estimator | Local, P: Problem) -> Resolved:
+def resolve(spec: str | Method | Estimator | Local, P: Problem, adaptive: Adaptive | None = None) -> Resolved:
     """The recipe for a name, an estimator or settings; for "auto" that of the first rule which takes the problem."""
+    if adaptive is not None:
+        many = (P.n or 0) >= _MANY
+        name = "dca-page" if many else "dca"
+        if spec != AUTO:
+            return resolve(spec, P)._replace(adaptive=adaptive)
+        note = f"auto took {name}: kappa is adapted, and {P.n} components " + ("allow batches" if many else "are few")
+        return Resolved(spec, METHODS[name], notes=(note,), adaptive=adaptive)
     if not (isinstance(spec, str) and spec == AUTO):
         if isinstance(spec, str):
             pick("method", spec, (*METHODS, AUTO), "an estimator")
@@ -141,6 +154,16 @@ def resolve(spec: str | Method | Estimator | Local, P: Problem) -> Resolved:
     rule = rule_for(P)
     name = rule.method_for(P)
     return Resolved(spec, METHODS[name], rule.decomposition, (f"auto took {name}: {rule.why(P)}",))
+
+
+def as_adaptive(kappa: str | Adaptive | None) -> Adaptive | None:
+    """The settings of an adaptive κ, if one is asked for."""
+    if kappa is None or isinstance(kappa, Adaptive):
+        return kappa
+    if isinstance(kappa, str) and kappa == "adaptive":
+        return Adaptive()
+    number = "a number is a part of the problem: dcopt.erm(…, kappa=…) or dcopt.convex.ScaledIdentity(κ)"
+    raise BadSettings("kappa", kappa, f'None, "adaptive" or dcopt.adaptive.Adaptive(…); {number}')
 
 
 def in_decomposition(P: Problem, decomposition: str) -> Problem:

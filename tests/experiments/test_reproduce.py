@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from dcopt.experiments import claims, curves, orders, recipe, source, views
 from dcopt.experiments.campaign import Silent
 from dcopt.experiments.intervals import mean
 from dcopt.experiments.ledger import Ledger
+from dcopt.experiments.reproduce import _protocol as protocol
 from dcopt.experiments.reproduce import reproduce
 from dcopt.experiments.slopes import Row, Slope, verdict
 from dcopt.experiments.typed import build
@@ -125,6 +127,7 @@ def test_two_processes_give_the_same_traces(tiny: Path, tmp_path: Path) -> None:
 RUN = """
 import sys
 from pathlib import Path
+from dcopt.experiments.reproduce import _protocol as protocol
 from dcopt.experiments.reproduce import reproduce
 if __name__ == "__main__":
     reproduce(["binary"], Path(sys.argv[2]), recipe=Path(sys.argv[1]), jobs=int(sys.argv[3]))
@@ -370,3 +373,5 @@ def test_data_that_cannot_be_had_is_one_sentence(tiny: Path, tmp_path: Path, mon
 
 def test_one_pass_is_a_pass() -> None:
     assert (views.passes(1.0), views.passes(20.0), views.passes(0.5)) == ("1 pass", "20 passes", "0.5 passes")
+    chosen = build(curves.Recipe, recipe.read("binary"), "binary")
+    assert "passes" not in protocol(replace(chosen, passes=1.0, every=1.0, reference=1.0))

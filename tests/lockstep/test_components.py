@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -57,15 +58,19 @@ def test_the_path_of_the_built_in_loss(framework: str, method: str) -> None:
     assert apart(*pair(framework, *rows(300, 6)), method, 100) <= 1e-12
 
 
-@pytest.mark.slow
+@cache
+def a9a() -> tuple[Any, Any, Any]:
+    X, labels = dcopt.load_dataset("a9a")
+    return X, X.toarray(), np.where(labels > 0, 1.0, -1.0)
+
+
 @pytest.mark.skipif("DCOPT_DATA" not in os.environ, reason="DCOPT_DATA is not set")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_the_path_of_the_built_in_loss_on_a9a(framework: str, method: str) -> None:
-    X, labels = dcopt.load_dataset("a9a")
-    y = np.where(labels > 0, 1.0, -1.0)
+    X, dense, y = a9a()
     P = dcopt.erm(X, y, "squared-sigmoid", R).fixed()
-    Q = dcopt.Problem(P.G, f=squared_sigmoid(framework, (X.toarray(), y)), r=P.r)
+    Q = dcopt.Problem(P.G, f=squared_sigmoid(framework, (dense, y)), r=P.r)
     assert apart(P, Q, method, 100) <= 1e-10
 
 
@@ -261,7 +266,7 @@ def test_a_mean_of_components_as_G_under_the_laws_of_a_convex_part() -> None:
 
 
 def test_the_stochastic_sub_solver_takes_components_whose_smoothness_is_known() -> None:
-    """The same solution as for the mean of the built-in loss; the cost is the number of gradients that were evaluated."""
+    """The solution is that for the built-in loss, and the cost is the number of gradients that were evaluated."""
     (g, g_grad), _, (A, t) = convex_pair()
     seen: list[int] = []
 

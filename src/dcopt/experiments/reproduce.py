@@ -190,8 +190,8 @@ def _protocol(chosen: curves.Recipe) -> str:
     return (
         f"{chosen.title}: {', '.join(chosen.data)}{how}; loss {chosen.loss}, penalty {views.penalty(chosen)}; "
         f"{chosen.runs} runs, seeds 0 to {chosen.runs - 1}, {100 * chosen.test:g} % of the rows for testing; budget "
-        f"{chosen.passes:g} passes in the paper's count, looks every {chosen.every:g} honest passes; the long run has "
-        f"{chosen.reference:g} passes."
+        f"{views.passes(chosen.passes)} in the paper's count, {views.passes(chosen.every)} of the honest count between "
+        f"two looks; the long run has {views.passes(chosen.reference)}."
     )
 
 

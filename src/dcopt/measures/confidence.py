@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..convex import UnknownScale
 from ..problem import Point, Problem
-from ..xp import Array, namespace
+from ..xp import namespace
 
 CONFIDENCE = 0.95
 
@@ -39,7 +40,7 @@ def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBou
     f = P.sum
     if f.source is None:
         # The gap has an allowance of its own.
-        return SampleBound(value + rounding(P, at.x) if measure == "criticality" else value)
+        return SampleBound(value + rounding(P, at) if measure == "criticality" else value)
     spread = f.spread(at.x)
     error = spread / math.sqrt((f.evaluation.n or 1) * (1.0 - CONFIDENCE))
     if measure == "criticality":
@@ -48,13 +49,13 @@ def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBou
     return SampleBound((half + math.sqrt(value + half * half)) ** 2, spread)
 
 
-def rounding(P: Problem, x: Array) -> float:
+def rounding(P: Problem, at: Point) -> float:
     """A bound of the rounding error of ∇f(x), and so of the critical distance, to first order.
 
-    It is the bound that the sum knows, or ε ‖∇G(x)‖.
+    It is the bound that the sum knows, or ε ‖∇G(x)‖; ε ‖∇f(x)‖ where nothing is known of f, not even κ.
     """
-    known = None if P.f is None else P.f.rounding(x)
+    known = None if P.f is None else P.f.rounding(at.x)
     if known is not None:
         return known
-    g = P.G.grad(x)
+    g = at.down if isinstance(P.G, UnknownScale) else P.G.grad(at.x)
     return float(np.finfo(np.float64).eps) * math.sqrt(float(namespace(g).sum(g * g)))

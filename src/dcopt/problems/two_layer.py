@@ -42,9 +42,9 @@ def two_layer(
         ½(u − v − y)² = [u² + v² + y₋u + y₊v + ½y²] − [½(u + v)² + y₊u + y₋v]
     are differences of convex functions.
 
-    "difference":  G = the mean of the first parts + μ/2 ‖x‖², H = that of the second. A program over all rows a step.
     "gram":        G = κ/2 Σ_j ⟨x_j, Cx_j⟩ + μ/2 ‖x‖² with C = XᵀX/N, H = G − F. One gradient and one solve with C a step.
-    "scalar":      G = κ/2 ‖x‖², H = G − F. One gradient a step, of a batch where the method takes batches.
+    "scalar":      G = κ/2 ‖x‖², H = G − F. One gradient a step; slow where the features depend on each other.
+    "difference":  G = the mean of the first parts + μ/2 ‖x‖², H = that of the second. A program over all rows a step.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def two_layer(
     if kappa is None:
         kappa = f.bend_bound if form == "gram" else f.facts().L_H
         if kappa is None or np.isinf(kappa):
-            raise BadSettings("kappa", None, 'a number: with loss="squared" the curvature of F has no bound')
+            raise BadSettings("kappa", None, 'a number, or form="difference": with loss="squared" the curvature of F has no bound')
     require_number("kappa", kappa, 0.0, open_low=True)
     G = ScaledIdentity(float(kappa)) if form == "scalar" else _gram(f, float(kappa))
     return Problem(G, f=f, r="zero", classes=classes)  # type: ignore[arg-type]

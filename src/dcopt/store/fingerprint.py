@@ -41,6 +41,8 @@ def fingerprint(P: Problem) -> dict[str, str]:
     }
     f = P.sum.facts().rows
     parts["the form"] = "G − H" if P.f is None else "f"
+    if P.f is None and P.settled:
+        parts["the shift"] = "fixed"
     if f is None:
         return parts | {"the sum": _text(P.sum)}
     return parts | {

@@ -76,6 +76,7 @@ class Facts:
     L: float | None = None  # mean-squared smoothness of the components
     L_v: float | None = None  # variance smoothness
     rows: LinearSum | None = None  # The sum itself where it is a loss over rows of data.
+    how: str = ""  # where the constants are from, if they were neither given nor proven
     known_convex: bool = False  # f was declared to be convex.
     tables: bool = True  # Batches have rows, and the slopes of components can be remembered (SAGA, SAG).
 
