@@ -17,7 +17,7 @@ from . import sparse_regression as _sparse
 from . import trend as _trend
 from . import trimmed_lasso as _trimmed
 from . import two_layer as _two_layer
-from .clustering import clustering, clustering_start, clusters_of
+from .clustering import clustering, clustering_start, clustering_swap, clusters_of
 from .difference import difference
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
@@ -72,8 +72,8 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "clustering", "clustering_start", "clusters_of", "difference", "largest_lam", "nmf",
-    "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression",
+    "OBJECTIVES", "PROBLEMS", "clustering", "clustering_start", "clustering_swap", "clusters_of", "difference",
+    "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression",
     "robust_start", "scale_of", "sparse_regression", "spectral_start", "trend", "trimmed_lasso", "two_layer",
     "two_layer_output", "two_layer_start",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..convex import ScaledIdentity
 from ..data import check
 from ..draw import as_seed
-from ..errors import BadInput, require, require_count, require_number
+from ..errors import BadInput, BadSettings, require, require_count, require_number
 from ..problem import Problem
 from ..xp import Array
 from .nearest import Nearest
@@ -33,7 +33,7 @@ def clustering(A: Any, k: int, *, smoothing: float = 0.0, kappa: float = 1.0) ->
     A : (N, d) points
     k : the number of centres; start from `clustering_start(A, k, seed)`
     smoothing : T > 0 takes −T log((1/k) Σ_j exp(−½ ‖x_j − a_i‖² / T)), which is smooth and at most T log k above the minimum
-    kappa : 1 is safe; the largest share of a cluster is fast
+    kappa : 1 is safe; the largest share of a cluster is fast, and solve(P, kappa="adaptive") finds it
 
     Examples
     --------
@@ -60,33 +60,64 @@ def clustering_start(A: Any, k: int, *, seed: int | None = 0) -> Array:
     draw = np.random.Generator(np.random.Philox(as_seed(seed)))
     wide = a.astype(np.float64, copy=False)
     wide = wide - wide.mean(axis=0)
-    half = np.einsum("ij,ij->i", wide, wide)
+    square = np.einsum("ij,ij->i", wide, wide)
     chosen = [int(draw.random() * len(a))]
-    nearest = _squares(wide, half, chosen)[0]
+    nearest = _squares(wide, square, chosen)[0]
     for _ in range(1, int(k)):
-        ends = np.cumsum(nearest)
-        if not ends[-1] > 0.0:  # All points coincide with chosen ones.
-            chosen.append(int(draw.random() * len(a)))
-            continue
-        places = draw.random(2 + int(np.log(k))) * ends[-1]
-        candidates = np.minimum(np.searchsorted(ends, places, side="right"), len(a) - 1)
-        left = np.minimum(nearest, _squares(wide, half, candidates))
-        best = int(left.sum(axis=1).argmin())
-        nearest = left[best]
-        chosen.append(int(candidates[best]))
+        found, nearest = _next(draw, wide, square, nearest, int(k))
+        chosen.append(found)
     return np.array(a[chosen])
 
 
-def clusters_of(x: Any, A: Any) -> NDArray[np.int64]:
+def clustering_swap(P: Problem, x: Any, *, seed: int | None = 0) -> Array:
+    """x with one centre moved: one of the quarter that F needs least, to a point drawn as in k-means++.
+
+    A run from there needs few steps, since the other centres are nearly in their places. Repeated, with the better of the
+    two x kept, this finds smaller F than new starts do in the same time.
+    """
+    f = _sum(P)
+    centres = f.centred(check.point(x, f.shape, np.float64, "x"))
+    a = f.a.astype(np.float64, copy=False)
+    square, draw = 2.0 * f.half, np.random.Generator(np.random.Philox(as_seed(seed)))
+    if f.k == 1:
+        return np.array(a[[int(draw.random() * len(a))]] + f.mean)
+    d = np.maximum(np.einsum("ij,ij->i", centres, centres) - 2.0 * (a @ centres.T) + square[:, None], 0.0)
+    own, i = d.argmin(axis=1), np.arange(len(a))
+    near = d[i, own]
+    d[i, own] = np.inf
+    needed = np.bincount(own, d.min(axis=1) - near, minlength=f.k)
+    off = int(np.argsort(needed, kind="stable")[int(draw.random() * -(-f.k // 4))])
+    d[i, own] = near
+    d[:, off] = np.inf
+    moved = np.array(check.point(x, f.shape, np.float64, "x"))
+    moved[off] = a[_next(draw, a, square, d.min(axis=1), f.k)[0]] + f.mean
+    return moved.astype(f.dtype)
+
+
+def clusters_of(P: Problem, x: Any) -> NDArray[np.int64]:
     """The number of the nearest centre of every point; of several, the first"""
-    centres = check.real_array(x, "x")
-    a = _points(A, 1)
-    if centres.ndim != 2 or centres.shape[1] != a.shape[1]:
-        raise BadInput("x", f"expected shape (k, {a.shape[1]}), got {centres.shape}")
-    P = clustering(a, 1)
-    f: Any = P.f
-    c = f.centred(centres.astype(np.float64, copy=False))
+    f = _sum(P)
+    c = f.centred(check.point(x, f.shape, np.float64, "x"))
     return np.asarray((0.5 * np.einsum("ij,ij->i", c, c) - f.a @ c.T).argmin(axis=1), np.int64)
+
+
+def _next(draw: np.random.Generator, a: Array, square: Array, nearest: Array, k: int) -> tuple[int, Array]:
+    """Of 2 + ⌊log k⌋ points drawn by squared distance, the one that leaves least, and the squared distances then"""
+    ends = np.cumsum(nearest)
+    if not ends[-1] > 0.0:  # All points coincide with centres.
+        return int(draw.random() * len(a)), nearest
+    places = draw.random(2 + int(np.log(k))) * ends[-1]
+    candidates = np.minimum(np.searchsorted(ends, places, side="right"), len(a) - 1)
+    left = np.minimum(nearest, _squares(a, square, candidates))
+    best = int(left.sum(axis=1).argmin())
+    return int(candidates[best]), left[best]
+
+
+def _sum(P: Any) -> Nearest:
+    f = P.f if isinstance(P, Problem) else None
+    if not isinstance(f, Nearest):
+        raise BadSettings("P", P, "a problem made by dcopt.problems.clustering")
+    return f
 
 
 def _squares(a: Array, square: Array, rows: Any) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..draw import Draw, Sampling
 from ..sums import Facts, SumBase
@@ -26,9 +27,9 @@ class NearestBatch(NamedTuple):
         total, g = 0.0, np.zeros(x.shape, np.float64)
         c = self.sum.centred(x)
         for a, half in self._pieces():
-            shares, values = self.sum.shares(c, a)
+            values, many, added = self.sum.collected(c, a)
             total += float(np.sum(values + half, dtype=np.float64))
-            g += shares.sum(axis=0)[:, None] * c - shares.T @ a
+            g += many[:, None] * c - added
         return total / self.size, (g / self.size).astype(x.dtype, copy=False)
 
     def grad(self, x: Array) -> Array:
@@ -90,17 +91,31 @@ class Nearest(SumBase):
 
     def shares(self, c: Array, a: Array) -> tuple[Array, Array]:
         """How much of each point is given to each centre, (b, k), and the values less ½ ‖a_i‖²."""
-        d = 0.5 * np.einsum("ij,ij->i", c, c) - a @ c.T
+        d = self._halves(c, a)
         if self.smoothing > 0.0:
             least = d.min(axis=1)
             e = np.exp((least[:, None] - d) / self.smoothing)
             s = e.sum(axis=1)
             return e / s[:, None], least - self.smoothing * np.log(s / self.k)
-        own = d.argmin(axis=1)
+        own, i = d.argmin(axis=1), np.arange(len(d))
         shares = np.zeros_like(d)
-        i = np.arange(len(d))
         shares[i, own] = 1.0
         return shares, d[i, own]
+
+    def collected(self, c: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Values less ½ ‖a_i‖², how many points each centre is given, and their sums"""
+        if self.smoothing > 0.0:
+            shares, values = self.shares(c, a)
+            return values, shares.sum(axis=0), shares.T @ a
+        d = self._halves(c, a)
+        own, i = d.argmin(axis=1), np.arange(len(d))
+        many = np.bincount(own, minlength=self.k)
+        given = sp.csc_array((np.ones(len(d), a.dtype), own, np.arange(len(d) + 1)), shape=(self.k, len(d)))
+        return d[i, own], many, given @ a
+
+    def _halves(self, c: Array, a: Array) -> Array:
+        """½ ‖c_j − a_i‖² less ½ ‖a_i‖²"""
+        return np.asarray(0.5 * np.einsum("ij,ij->i", c, c) - a @ c.T)
 
     def all(self) -> NearestBatch:
         return NearestBatch(self, None, self.n)
