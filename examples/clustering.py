@@ -1,6 +1,6 @@
-"""Clusters of 3000 points from three sides: python examples/clustering.py [figure.png]
+"""15 clusters of 3000 points: python examples/clustering.py [figure.png]
 
-One bad start: the exact method ends where it is led; a falling temperature and swaps of one centre find the better clusters.
+From a start in one corner the method ends where it is led. A falling temperature helps, swaps of one centre more.
 """
 
 from __future__ import annotations

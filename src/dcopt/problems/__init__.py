@@ -73,7 +73,7 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 
 __all__ = [
     "OBJECTIVES", "PROBLEMS", "clustering", "clustering_start", "clustering_swap", "clusters_of", "difference",
-    "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression",
-    "robust_start", "scale_of", "sparse_regression", "spectral_start", "trend", "trimmed_lasso", "two_layer",
-    "two_layer_output", "two_layer_start",
+    "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning",
+    "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression", "spectral_start", "trend",
+    "trimmed_lasso", "two_layer", "two_layer_output", "two_layer_start",
 ]  # fmt: skip

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..convex import ScaledIdentity
 from ..data import check
 from ..draw import as_seed
-from ..errors import BadInput, BadSettings, require, require_count, require_number
+from ..errors import BadInput, require, require_count, require_number
 from ..problem import Problem
+from ..regularizers import Zero
 from ..xp import Array
 from .nearest import Nearest
 
@@ -20,19 +21,19 @@ from .nearest import Nearest
 def clustering(A: Any, k: int, *, smoothing: float = 0.0, kappa: float = 1.0) -> Problem:
     """F(x) = (1/N) Σ min_j ½ ‖x_j − a_i‖², x (k, d):   G = κ/2 ‖x‖²,   h_i = κ/2 ‖x‖² − min_j ½ ‖x_j − a_i‖².
 
-    With κ = 1, h_i = max_j (½ Σ_{l≠j} ‖x_l‖² + ⟨x_j, a_i⟩) − ½ ‖a_i‖² is convex, and a DCA step moves every centre by the
-    share of the points that are its own towards their mean: x_j⁺ = x_j + (n_j / κN) (mean_j − x_j), damped k-means. A
-    centre without points stays. Steps of exact DCA descend if κ ≥ n_j / N for every cluster on the way, and h_i need not
-    be convex for that: the points of a cluster keep their centre or find a nearer one.
+    With κ = 1, h_i = max_j (½ Σ_{l≠j} ‖x_l‖² + ⟨x_j, a_i⟩) − ½ ‖a_i‖² is convex. A DCA step is damped k-means,
+        x_j⁺ = x_j + (n_j / κN) (mean_j − x_j), with the n_j points that are nearest to x_j and their mean;
+    a centre without points stays. It descends if κ ≥ n_j / N for every j, whether H is convex or not: the points of a
+    cluster keep their centre or find a nearer one.
 
-    F has kinks where a point has two nearest centres. There ∇H is the one subgradient of the first of these, the theorems
-    on batches (which need smooth h_i) say nothing, and a point that is critical need not be a local minimum.
+    F has kinks where a point has two nearest centres. There ∇H is one subgradient, that of the first of them; theorems
+    on batches need smooth h_i and say nothing; and a point that is critical need not be a local minimum.
 
     Parameters
     ----------
     A : (N, d) points
     k : the number of centres; start from `clustering_start(A, k, seed)`
-    smoothing : T > 0 takes −T log((1/k) Σ_j exp(−½ ‖x_j − a_i‖² / T)), which is smooth and at most T log k above the minimum
+    smoothing : T > 0 takes −T log((1/k) Σ_j exp(−½ ‖x_j − a_i‖² / T)), smooth and at most T log k above the least
     kappa : 1 is safe; the largest share of a cluster is fast, and solve(P, kappa="adaptive") finds it
 
     Examples
@@ -51,11 +52,11 @@ def clustering(A: Any, k: int, *, smoothing: float = 0.0, kappa: float = 1.0) ->
     centred = np.ascontiguousarray((a - mean).astype(a.dtype))
     half = 0.5 * np.einsum("ij,ij->i", centred, centred)
     f = Nearest(centred, mean, half, int(k), float(smoothing))
-    return Problem(ScaledIdentity(float(kappa)), f=f, r="zero")  # type: ignore[arg-type]  # a name is made a regularizer
+    return Problem(ScaledIdentity(float(kappa)), f=f, r=Zero())
 
 
 def clustering_start(A: Any, k: int, *, seed: int | None = 0) -> Array:
-    """k of the points by greedy k-means++: of 2 + ⌊log k⌋ candidates, drawn by squared distance, the one that leaves least."""
+    """k of the points by greedy k-means++: each leaves least of 2 + ⌊log k⌋ candidates drawn by squared distance."""
     a = _points(A, k)
     draw = np.random.Generator(np.random.Philox(as_seed(seed)))
     wide = a.astype(np.float64, copy=False)
@@ -72,8 +73,7 @@ def clustering_start(A: Any, k: int, *, seed: int | None = 0) -> Array:
 def clustering_swap(P: Problem, x: Any, *, seed: int | None = 0) -> Array:
     """x with one centre moved: one of the quarter that F needs least, to a point drawn as in k-means++.
 
-    A run from there needs few steps, since the other centres are nearly in their places. Repeated, with the better of the
-    two x kept, this finds smaller F than new starts do in the same time.
+    A run from there needs few steps, since the other centres are nearly in their places. Repeat, and keep the better x.
     """
     f = _sum(P)
     centres = f.centred(check.point(x, f.shape, np.float64, "x"))
@@ -115,9 +115,8 @@ def _next(draw: np.random.Generator, a: Array, square: Array, nearest: Array, k:
 
 def _sum(P: Any) -> Nearest:
     f = P.f if isinstance(P, Problem) else None
-    if not isinstance(f, Nearest):
-        raise BadSettings("P", P, "a problem made by dcopt.problems.clustering")
-    return f
+    require(isinstance(f, Nearest), "P", P, "a problem made by dcopt.problems.clustering")
+    return f  # type: ignore[return-value]  # seen above
 
 
 def _squares(a: Array, square: Array, rows: Any) -> Array:

@@ -39,7 +39,7 @@ class NetworkBatch(NamedTuple):
             z = a @ x
             u, v = of.units(z)
             total += float(np.sum(of.outer.value(u, v, y), dtype=np.float64))
-            g += a.T @ of.spread(*of.outer.slopes(u, v, y), expit(of.beta * z))
+            g += a.T @ of.joined(*of.outer.slopes(u, v, y), expit(of.beta * z))
         return total / self.size + 0.5 * of.mu * inner(x, x), self._with_mu(g, x)
 
     def grad(self, x: Array) -> Array:
@@ -55,8 +55,8 @@ class NetworkBatch(NamedTuple):
             z, dz = a @ x, a @ v
             s = expit(of.beta * z)
             units, moved = of.units(z), of.halves(s * dz)
-            bent = of.spread(*of.outer.bend(*units, *moved), s)
-            g += a.T @ (bent + of.spread(*of.outer.slopes(*units, y), of.beta * s * (1.0 - s) * dz))
+            bent = of.joined(*of.outer.bend(*units, *moved), s)
+            g += a.T @ (bent + of.joined(*of.outer.slopes(*units, y), of.beta * s * (1.0 - s) * dz))
         return self._with_mu(g, v)
 
     def slopes(self, x: Array) -> Array:
@@ -65,7 +65,7 @@ class NetworkBatch(NamedTuple):
         found = []
         for a, y in self._pieces():
             z = a @ x
-            found.append(of.spread(*of.outer.slopes(*of.units(z), y), expit(of.beta * z)))
+            found.append(of.joined(*of.outer.slopes(*of.units(z), y), expit(of.beta * z)))
         return np.concatenate(found).astype(x.dtype, copy=False)
 
     def pull(self, c: Array) -> Array:
@@ -85,8 +85,10 @@ class NetworkBatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Network(SumBase):
-    """f(x) = (1/N) Σ o(u_i, v_i, y_i) + μ/2 ‖x‖², u_i the sum of φ(⟨x_j, a_i⟩) over the first half of the columns x_j of x
-    (with one more, where they are odd), v_i over the others, x (d, hidden), φ(t) = log(1 + e^βt) / β
+    """f(x) = (1/N) Σ o(u_i, v_i, y_i) + μ/2 ‖x‖², x (d, hidden), φ(t) = log(1 + e^βt) / β
+
+    u_i is the sum of φ(⟨x_j, a_i⟩) over the first half of the columns x_j of x (one more where they are odd), v_i over
+    the others.
 
     φ is convex and positive, and so are u and v. If o is convex and increasing in u and in v, f is convex.
     """
@@ -124,7 +126,7 @@ class Network(SumBase):
         """u and v"""
         return self.halves(np.logaddexp(0.0, self.beta * z) / self.beta)
 
-    def spread(self, on_u: Array, on_v: Array, per_unit: Array) -> Array:
+    def joined(self, on_u: Array, on_v: Array, per_unit: Array) -> Array:
         """Numbers for u and v, times what each unit has: the transpose of `halves`"""
         m, out = self.positive, np.empty_like(per_unit)
         out[:, :m] = on_u[:, None] * per_unit[:, :m]

@@ -35,10 +35,10 @@ class Outer(Protocol):
 class LogisticLoss:
     """log(1 + e^−y(u − v)), y = ±1"""
 
-    convex = False
-    lower = 0.0
-    slope = 1.0
-    curvature = 0.25
+    convex: ClassVar[bool] = False
+    lower: ClassVar[float | None] = 0.0
+    slope: ClassVar[float] = 1.0
+    curvature: ClassVar[float] = 0.25
 
     def value(self, u: Array, v: Array, y: Array) -> Array:
         return np.asarray(np.logaddexp(0.0, -y * (u - v)))
@@ -56,7 +56,7 @@ class LogisticLoss:
 class LogisticG(LogisticLoss):
     """g = log(e^u + e^v)"""
 
-    convex = True
+    convex: ClassVar[bool] = True
 
     def value(self, u: Array, v: Array, y: Array) -> Array:
         return np.asarray(np.logaddexp(u, v))
@@ -69,10 +69,10 @@ class LogisticG(LogisticLoss):
 class LogisticH:
     """h = u where y = 1, v where y = −1"""
 
-    convex = True
-    lower = 0.0
-    slope = 1.0
-    curvature = 0.0
+    convex: ClassVar[bool] = True
+    lower: ClassVar[float | None] = 0.0
+    slope: ClassVar[float] = 1.0
+    curvature: ClassVar[float] = 0.0
 
     def value(self, u: Array, v: Array, y: Array) -> Array:
         return np.where(y > 0.0, u, v)
@@ -88,10 +88,10 @@ class LogisticH:
 class SquaredLoss:
     """½ (u − v − y)²"""
 
-    convex = False
-    lower = 0.0
-    slope = math.inf
-    curvature = 1.0
+    convex: ClassVar[bool] = False
+    lower: ClassVar[float | None] = 0.0
+    slope: ClassVar[float] = math.inf
+    curvature: ClassVar[float] = 1.0
 
     def value(self, u: Array, v: Array, y: Array) -> Array:
         return np.asarray(0.5 * (u - v - y) ** 2)
@@ -108,10 +108,10 @@ class SquaredLoss:
 class SquaredG:
     """g = u² + v² + y₋ u + y₊ v + y²/2, y₊ = max(y, 0) and y₋ = max(−y, 0)"""
 
-    convex = True
-    lower = 0.0
-    slope = math.inf
-    curvature = math.inf
+    convex: ClassVar[bool] = True
+    lower: ClassVar[float | None] = 0.0
+    slope: ClassVar[float] = math.inf
+    curvature: ClassVar[float] = math.inf
 
     def value(self, u: Array, v: Array, y: Array) -> Array:
         return np.asarray(u * u + v * v + np.maximum(-y, 0.0) * u + np.maximum(y, 0.0) * v + 0.5 * y * y)
@@ -127,10 +127,10 @@ class SquaredG:
 class SquaredH:
     """h = ½ (u + v)² + y₊ u + y₋ v"""
 
-    convex = True
-    lower = 0.0
-    slope = math.inf
-    curvature = math.inf
+    convex: ClassVar[bool] = True
+    lower: ClassVar[float | None] = 0.0
+    slope: ClassVar[float] = math.inf
+    curvature: ClassVar[float] = math.inf
 
     def value(self, u: Array, v: Array, y: Array) -> Array:
         return np.asarray(0.5 * (u + v) ** 2 + np.maximum(y, 0.0) * u + np.maximum(-y, 0.0) * v)

@@ -1,4 +1,4 @@
-"""A two-layer network: F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u and v sums of hidden units, convex in their weights."""
+"""A two-layer network: F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u and v convex functions of the weights."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..data import check
 from ..draw import as_seed
 from ..errors import BadInput, BadSettings, pick, require, require_count, require_number
 from ..problem import Problem
+from ..regularizers import Zero
 from ..xp import Array
 from .network import Network, NetworkMean
 from .outer import PARTS
@@ -33,18 +34,17 @@ def two_layer(
     form: Literal["difference", "gram", "scalar"] = "gram",
     kappa: float | None = None,
 ) -> Problem:
-    """F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u_i = Σ φ(⟨x_j, a_i⟩) over half of the hidden units, v_i over the others.
+    """F(x) = (1/N) Σ ℓ(u_i − v_i, y_i) + μ/2 ‖x‖², u_i = Σ φ(⟨x_j, a_i⟩) over half of the hidden units, v_i the others.
 
-    The output weights are +1 for the first half and −1 for the other; a positive factor of a unit is in its x_j, as far as
-    φ(t) = log(1 + e^βt) / β is ReLU. u and v are convex in the weights x (d, hidden) and positive, so that with
-    y₊ = max(y, 0) and y₋ = max(−y, 0)
+    The output weights are +1 for the first half and −1 for the other (a positive factor of a unit can be in its x_j, as
+    far as φ(t) = log(1 + e^βt) / β is ReLU). u and v are convex in the weights x (d, hidden) and positive. So, with
+    y₊ = max(y, 0) and y₋ = max(−y, 0), these are differences of convex functions:
         log(1 + e^−y(u − v)) = log(e^u + e^v) − (u if y = 1, else v),
-        ½(u − v − y)² = [u² + v² + y₋u + y₊v + ½y²] − [½(u + v)² + y₊u + y₋v]
-    are differences of convex functions.
+        ½(u − v − y)² = [u² + v² + y₋u + y₊v + ½y²] − [½(u + v)² + y₊u + y₋v].
 
-    "gram":        G = κ/2 Σ_j ⟨x_j, Cx_j⟩ + μ/2 ‖x‖² with C = XᵀX/N, H = G − F. One gradient and one solve with C a step.
-    "scalar":      G = κ/2 ‖x‖², H = G − F. One gradient a step; slow where the features depend on each other.
-    "difference":  G = the mean of the first parts + μ/2 ‖x‖², H = that of the second. A program over all rows a step.
+    "gram":        G = κ/2 Σ_j ⟨x_j, Cx_j⟩ + μ/2 ‖x‖², C = XᵀX/N, H = G − F. A gradient and a solve with C a step.
+    "scalar":      G = κ/2 ‖x‖², H = G − F. A gradient a step; slow where the features depend on each other.
+    "difference":  G = the mean of the first parts + μ/2 ‖x‖², H that of the second. A program over all rows a step.
 
     Parameters
     ----------
@@ -83,15 +83,16 @@ def two_layer(
     if form == "difference":
         if kappa is not None:
             raise BadSettings("kappa", kappa, 'None: form="difference" has no κ')
-        G: Convex = NetworkMean(replace(f, outer=g))
-        return Problem(G, H=replace(f, outer=h, mu=0.0), r="zero", classes=classes, inner_tol=1e-8)  # type: ignore[arg-type]
+        H = replace(f, outer=h, mu=0.0)
+        return Problem(NetworkMean(replace(f, outer=g)), H=H, r=Zero(), classes=classes, inner_tol=1e-8)
     if kappa is None:
         kappa = f.bend_bound if form == "gram" else f.facts().L_H
         if kappa is None or np.isinf(kappa):
-            raise BadSettings("kappa", None, 'a number, or form="difference": with loss="squared" the curvature of F has no bound')
+            expected = 'a number, or form="difference": with loss="squared" the curvature of F has no bound'
+            raise BadSettings("kappa", None, expected)
     require_number("kappa", kappa, 0.0, open_low=True)
-    G = ScaledIdentity(float(kappa)) if form == "scalar" else _gram(f, float(kappa))
-    return Problem(G, f=f, r="zero", classes=classes)  # type: ignore[arg-type]
+    G: Convex = ScaledIdentity(float(kappa)) if form == "scalar" else _gram(f, float(kappa))
+    return Problem(G, f=f, r=Zero(), classes=classes)
 
 
 def two_layer_start(P: Problem, *, seed: int | None = 0) -> Array:
@@ -123,9 +124,8 @@ def _gram(f: Network, kappa: float) -> Quadratic:
 
 def _network(P: Any) -> Network:
     f = P.sum if isinstance(P, Problem) else None
-    if not isinstance(f, Network):
-        raise BadSettings("P", P, "a problem made by dcopt.problems.two_layer")
-    return f
+    require(isinstance(f, Network), "P", P, "a problem made by dcopt.problems.two_layer")
+    return f  # type: ignore[return-value]  # seen above
 
 
 def _rows(X: Any, intercept: bool) -> NDArray[Any]:
