@@ -12,7 +12,14 @@ from dcopt.laws.base import LawBroken, run
 from dcopt.laws.problems import LAWS, same_objective
 from dcopt.problem import Problem
 from dcopt.problems import (
-    clustering, clustering_start, clustering_swap, clusters_of, difference, two_layer, two_layer_output, two_layer_start,
+    clustering,
+    clustering_start,
+    clustering_swap,
+    clusters_of,
+    difference,
+    two_layer,
+    two_layer_output,
+    two_layer_start,
 )  # fmt: skip
 from dcopt.problems import nearest as nearest_module
 from dcopt.problems.network import Network, NetworkMean
