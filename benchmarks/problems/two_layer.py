@@ -1,8 +1,8 @@
 """Two-layer networks against Adam at the same passes: python benchmarks/problems/two_layer.py [seeds]
 
 16 hidden units, μ = 1e-3, the same start, float64. Adam (PyTorch) takes shuffled batches of 32, its default settings
-and four rates; the rate with the least median training F is shown beside the default, 1e-3. Passes of ours are gradients
-of components / N, two for a correction at two points; the last program of "difference" may exceed the budget.
+and four rates; the rate with the least median training F is shown beside the default, 1e-3. Passes of ours are
+gradients of components / N, two for a correction at two points; the last program of "difference" may exceed the budget.
 Held-out: the mean loss without μ, and the errors of the sign. No number of ours was chosen on these data.
 """
 
