@@ -46,6 +46,11 @@ def _is_general(P: Problem) -> bool:
     return P.f is None or P.f.facts().curvature is None
 
 
+def _has_rows(P: Problem) -> bool:
+    """Whether the sum is a loss over rows of data."""
+    return P.sum.facts().rows is not None
+
+
 def _kinks(P: Problem) -> bool:
     """Whether the components have kinks, so that no batch is steady."""
     return not math.isfinite(P.sum.facts().L_v or 0.0)
@@ -58,7 +63,7 @@ def _grows(P: Problem) -> bool:
 
 def _gram(P: Problem) -> bool:
     """Whether r is over groups of features, and the Gram matrix of all features is affordable."""
-    tunable = P.tunable and not _is_general(P)
+    tunable = P.tunable and _has_rows(P)
     return tunable and P.shape[0] <= GRAM and not spread_out(P.r, math.prod(P.shape[1:]))
 
 
@@ -66,6 +71,10 @@ def full_method(P: Problem) -> str:
     """The method with full gradients: extrapolated where f is convex and no Gram matrix is all of its curvature."""
     facts = P.sum.facts()
     return "pdcae" if P.f is not None and facts.convex and not facts.constant else "dca"
+
+
+def _called(P: Problem) -> str:
+    return "rows" if _has_rows(P) else "components"
 
 
 def _counts(P: Problem) -> str:
@@ -104,12 +113,12 @@ RULES = (
         "gram",
     ),
     Rule(
-        "batches", lambda P, near: P.tunable and (P.n or 0) >= _MANY, "dca-page",
+        "batches", lambda P, near: P.tunable and _has_rows(P) and (P.n or 0) >= _MANY, "dca-page",
         lambda P: f"r is not separable by coefficient or row, and {P.n} rows allow batches",
     ),
     Rule(
         "full gradients", lambda P, near: True, full_method,
-        lambda P: f"{P.n} rows" if P.tunable else "full gradients in the given metric",
+        lambda P: f"{P.n} {_called(P)}" if P.tunable else "full gradients in the given metric",
     ),
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from .local.epochs import EpochRule, enough, wide
 from .local.settings import NEEDS_ROWS
 from .loop import dca
 from .problem import Problem
-from .shift import for_descent
+from .shift import for_descent, own_kappa, own_smoothness
 from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
@@ -123,6 +123,7 @@ class Method:
             raise CannotSolve(self.name, "f is not known to be convex, and extrapolation needs that", "dca")
         if isinstance(P.G, UnknownScale) and not adapts:
             raise CannotSolve(self.name, "the smoothness of f is not known, and κ follows from it", _ADAPTIVE)
+        own = P.tunable and not adapts and own_smoothness(P) is not None
         if P.tunable and not adapts:
             P = P.with_kappa(self._kappa(P))
         if self.transform is not None:
@@ -139,8 +140,9 @@ class Method:
             P, notes = for_descent(P, estimator, self.name)  # A general G need not leave it the descent of (S).
         if P.n is None:
             return P, estimator, notes
-        if P.f is None or isinstance(P.G, Majorizer):
-            estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
+        if P.f is None or isinstance(P.G, Majorizer) or own:
+            # The h_i are given, ∇G costs nothing beside them, or κ was made for the error of the f_i.
+            estimator = outside(estimator)
         if isinstance(P.G, Majorizer) and P.f is not None and facts.rows is not None:
             P = replace(P, G=P.G.steady(facts.rows, self._noise(estimator, facts.rows.n)))
         return P, estimator, notes
@@ -149,6 +151,8 @@ class Method:
         """κ, where it is the method's to choose."""
         kappa: float = self.kappa * P.G.L
         estimator: Any = None if P.n is None else self.estimator(P.n)
+        if (s := own_smoothness(P)) is not None:
+            return own_kappa(s, estimator, P.n or 1)
         weighs = P.n is not None and getattr(estimator, "sampling", "") == "importance"
         if weighs and isinstance(estimator, KnowsItsError):
             rows = P.sum.facts().rows

@@ -1,4 +1,4 @@
-"""The shift of problem (M): one policy for all estimators."""
+"""The shift of problem (M), and κ of a sum that is no loss over rows: one policy for all estimators."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from .convex import ScaledIdentity
 from .errors import CannotSolve
+from .estimators import Extrapolated, Fresh, Full
 from .estimators.base import KnowsItsError
 from .problem import INNER_SHARE, Problem
-from .sums.constants import Constants
+from .sums.constants import Constants, Smoothness, noisy_kappa
 from .theory.formulas import ProblemConstants, shift_for
 
 _STREAM = 2**53  # A stream as a number of components: rows that are drawn are distinct with any sampling.
@@ -49,3 +50,16 @@ def for_descent(P: Problem, estimator: Any, name: str = "the estimator") -> tupl
     a = c.shifted(eta).descent(theta)
     said = f"{name} on G + η/2 ‖x‖² and H + η/2 ‖x‖², η = {eta:.4g}: a = ρ/2 − s L_v − ω is {a:.4g} there, "
     return P.shift(eta), (said + f"{c.descent(theta):.4g} without (P.fixed() is run as it is)",)
+
+
+def own_smoothness(P: Problem) -> Smoothness | None:
+    """The constants of a sum of its own, which is no loss over rows; None where it does not know them."""
+    return None if P.n is None or P.f is None or P.f.facts().rows is not None else P.f.smoothness()
+
+
+def own_kappa(s: Smoothness, estimator: Any, n: int) -> float:
+    """κ from these: L̄ for full gradients, more for batches that correct one another, L_f for any other batch."""
+    if isinstance(estimator, Full | Extrapolated):
+        return s.Lbar
+    corrects = isinstance(estimator, KnowsItsError) and not isinstance(estimator, Fresh)
+    return noisy_kappa(s.Lbar, s.L_v, estimator.spread(n)) if corrects else s.L_f

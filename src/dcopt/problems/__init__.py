@@ -7,6 +7,8 @@ from collections.abc import Callable
 from ..problem import Problem
 from ..xp import Array
 from . import clustering as _clustering
+from . import discrepancy as _discrepancy
+from . import matrix_completion as _completion
 from . import nmf as _nmf
 from . import pca as _pca
 from . import phase_retrieval as _phase
@@ -19,9 +21,13 @@ from . import trimmed_lasso as _trimmed
 from . import two_layer as _two_layer
 from .clustering import clustering, clustering_start, clustering_swap, clusters_of
 from .difference import difference
+from .discrepancy import discrepancy
+from .discrepancy_weights import Reweighting, discrepancy_weights
+from .matrix_completion import largest_singular_value, matrix_completion
 from .nmf import nmf, nmf_start
 from .nmf_blocks import nmf_blocks
 from .pca import pca, pca_start
+from .pca_stream import pca_stream
 from .phase_retrieval import phase_retrieval, spectral_start
 from .pu_learning import pu_learning
 from .ramp_svm import ramp_svm
@@ -37,6 +43,10 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "nmf": _nmf.sample,
     "nmf:bregman": _nmf.bregman_sample,
     "pca": _pca.sample,
+    "pca:k": _pca.basis_sample,
+    "discrepancy": _discrepancy.sample,
+    "discrepancy:source": _discrepancy.source_sample,
+    "matrix-completion": _completion.sample,
     "robust-regression": _robust.sample,
     "pu-learning": _pu.sample,
     "sparse-regression": _sparse.sample,
@@ -46,7 +56,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "clustering": _clustering.sample,
     "clustering:smoothed": _clustering.smooth_sample,
     "two-layer": _two_layer.sample,
-    "two-layer:gram": _two_layer.gram_sample,
+    "two-layer:difference": _two_layer.difference_sample,
     "two-layer:scalar": _two_layer.scalar_sample,
     "two-layer:squared": _two_layer.squared_sample,
 }
@@ -57,6 +67,10 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "nmf": _nmf.objective,
     "nmf:bregman": _nmf.objective,
     "pca": _pca.objective,
+    "pca:k": _pca.basis_objective,
+    "discrepancy": _discrepancy.objective,
+    "discrepancy:source": _discrepancy.source_objective,
+    "matrix-completion": _completion.objective,
     "robust-regression": _robust.objective,
     "pu-learning": _pu.objective,
     "sparse-regression": _sparse.objective,
@@ -66,14 +80,15 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "clustering": _clustering.objective,
     "clustering:smoothed": _clustering.smooth_objective,
     "two-layer": _two_layer.objective,
-    "two-layer:gram": _two_layer.objective,
+    "two-layer:difference": _two_layer.objective,
     "two-layer:scalar": _two_layer.objective,
     "two-layer:squared": _two_layer.squared_objective,
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "clustering", "clustering_start", "clustering_swap", "clusters_of", "difference",
-    "largest_lam", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "phase_retrieval", "pu_learning",
-    "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression", "spectral_start", "trend",
-    "trimmed_lasso", "two_layer", "two_layer_output", "two_layer_start",
+    "OBJECTIVES", "PROBLEMS", "Reweighting", "clustering", "clustering_start", "clustering_swap", "clusters_of",
+    "difference", "discrepancy", "discrepancy_weights", "largest_lam", "largest_singular_value",
+    "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream", "phase_retrieval",
+    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
+    "spectral_start", "trend", "trimmed_lasso", "two_layer", "two_layer_output", "two_layer_start",
 ]  # fmt: skip

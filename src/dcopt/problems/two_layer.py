@@ -146,12 +146,12 @@ def scalar_sample(seed: int) -> Problem:
     return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="scalar")
 
 
-def gram_sample(seed: int) -> Problem:
-    return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="gram")
+def difference_sample(seed: int) -> Problem:
+    return two_layer(*_data(seed, True), hidden=3, mu=0.1, form="difference")
 
 
 def squared_sample(seed: int) -> Problem:
-    return two_layer(*_data(seed, False), hidden=3, loss="squared", mu=0.1)
+    return two_layer(*_data(seed, False), hidden=3, loss="squared", mu=0.1, form="difference")
 
 
 def objective(seed: int) -> Callable[[Array], float]:

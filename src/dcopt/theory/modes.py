@@ -44,7 +44,7 @@ def certified(
         eta = formulas.shift_for(c, c.L_v)
         shifted = c.shifted(eta)
         _, a = formulas.lyapunov(shifted.rho, shifted.L_v, shifted.omega)
-        P, rest = _solved(P, shifted, a, shifted.L_v, eps, measure, unit)
+        solved, rest = _solved(P, shifted, a, shifted.L_v, eps, measure, unit)
         o = formulas.online(shifted, D0, sigma, rest, measure)
         if n is None or o.b < n:
             half = shifted.rho / 2 - shifted.omega
@@ -54,7 +54,7 @@ def certified(
                 Condition("a(γ) > 0", o.a, ">", 0.0, o.a > 0),
                 *_deviation(next(k for k in named if k.name == "sigma")),
             )
-            return _plan(P, "certified", setting, measure, eps, named, conditions, o, eta, D0, o.b)
+            return _plan(solved, "certified", setting, measure, eps, named, conditions, o, eta, D0, o.b)
         named += (NamedConstant("b", float(o.b), f"at least N = {n}: the finite-sum theorem is cheaper"),)
     assert n is not None
     b_small = formulas.root(n)

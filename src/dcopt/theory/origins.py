@@ -57,6 +57,9 @@ def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> 
     """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems use them, and with their origins; BadSettings if one is missing."""
     if P.n is None:
         origin = origin | {"L_v": c.how}
+    own_sum = P.n is not None and P.f is not None and P.f.facts().rows is None
+    if own_sum and c.smoothness is not None:
+        origin = {name: "known of the components" if "Lanczos" in how else how for name, how in origin.items()}
     named: list[NamedConstant] = []
     source = "given with H" if P.f is None else "from G, and what was given with f"
     source = P.sum.facts().how or source
@@ -73,7 +76,8 @@ def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> 
         named.append(NamedConstant(name, value, source if given else how))
     if c.smoothness is not None:
         s = c.smoothness
-        named += [NamedConstant("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
+        largest = "known of the components" if own_sum else "sup|φ''| times the largest row norm squared"
+        named += [NamedConstant("L_f", s.L_f, largest)]
         named += [NamedConstant("Lbar", s.Lbar, origin["L_v"]), NamedConstant("m_f", s.m_f, origin["L_v"])]
     return known(P, c), tuple(named)
 
