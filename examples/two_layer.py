@@ -24,7 +24,7 @@ def data(seed: int = 0, n: int = 600) -> tuple[np.ndarray, np.ndarray]:
 def fit(X: np.ndarray, y: np.ndarray, passes: int = 300) -> tuple[dcopt.Problem, np.ndarray, np.ndarray]:
     """The problem, the weights, and F after passes"""
     P = two_layer(X, y, hidden=24, mu=1e-4)
-    res = dcopt.solve(P, "dca-page", x0=two_layer_start(P, seed=0), passes=passes, seed=0)
+    res = dcopt.solve(P, "dca-page", kappa="adaptive", x0=two_layer_start(P, seed=0), passes=passes, seed=0)
     return P, res.x, np.array([(row.gradients / len(X), row.F) for row in res.trace])
 
 
