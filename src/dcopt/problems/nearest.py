@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..draw import Draw, Sampling
 from ..sums import Facts, SumBase
@@ -104,6 +103,8 @@ class Nearest(SumBase):
 
     def collected(self, c: Array, a: Array) -> tuple[Array, Array, Array]:
         """Values less ½ ‖a_i‖², how many points each centre is given, and their sums"""
+        import scipy.sparse as sp
+
         if self.smoothing > 0.0:
             shares, values = self.shares(c, a)
             return values, shares.sum(axis=0), shares.T @ a

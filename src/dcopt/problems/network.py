@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from ..convex.base import Part, inner
 from ..draw import Draw, Sampling
 from ..errors import require_number
+from ..losses.base import expit
 from ..sums import Facts, SumBase
 from ..xp import Array
 from .outer import Outer

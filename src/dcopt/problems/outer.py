@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-from scipy.special import expit
 
+from ..losses.base import expit
 from ..xp import Array
 
 Two = tuple[Array, Array]
