@@ -77,13 +77,33 @@ def test_mcp_of_differences_keeps_the_heights_of_a_trend():
 
 
 DRAWN = {"robust_regression": {}, "domain_adaptation": {"seeds": 2}, "streaming_pca": {"samples": 3000, "seeds": 1},
-         "matrix_completion": {"seeds": 1}}  # fmt: skip
+         "matrix_completion": {"seeds": 1}, "clustering": {}, "two_layer": {}}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_figures_are_drawn(name: str, tmp_path: Path):
     example(name)["main"](str(tmp_path / "figure.png"), **DRAWN[name])
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_swaps_find_all_clusters_from_one_corner():
+    module = example("clustering")
+    A = module["data"]()
+    P = dcopt.problems.clustering(A, 15)
+    led = module["fit"](P, A[:15])
+    swapped, smoothed = module["swapped"](P, led, trials=25), module["smoothed"](A, A[:15])
+    assert P.value(swapped) < 0.3 < 0.5 < P.value(smoothed) < 0.7 < P.value(led)
+    true = module["fit"](P, np.reshape(A, (15, 200, 2)).mean(axis=1))
+    assert P.value(swapped) == pytest.approx(P.value(true), rel=0.01)
+
+
+def test_the_network_separates_the_spirals():
+    module = example("two_layer")
+    X, y = module["data"]()
+    P, x, trace = module["fit"](X, y, passes=150)
+    new, labels = module["data"](1)
+    assert np.mean((dcopt.problems.two_layer_output(P, x, new) > 0) == labels) > 0.98
+    assert trace[-1, 1] == pytest.approx(P.value(x)) and trace[-1, 1] < 0.1 * trace[0, 1]
 
 
 @pytest.mark.parametrize("page", ["problems.md", "from-cvxpy.md"])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..problem import Problem
 from ..xp import Array
+from . import clustering as _clustering
 from . import discrepancy as _discrepancy
 from . import matrix_completion as _completion
 from . import nmf as _nmf
@@ -17,6 +18,8 @@ from . import robust_regression as _robust
 from . import sparse_regression as _sparse
 from . import trend as _trend
 from . import trimmed_lasso as _trimmed
+from . import two_layer as _two_layer
+from .clustering import clustering, clustering_start, clustering_swap, clusters_of
 from .difference import difference
 from .discrepancy import discrepancy
 from .discrepancy_weights import Reweighting, discrepancy_weights
@@ -32,6 +35,7 @@ from .robust_regression import robust_regression, robust_start, scale_of
 from .sparse_regression import largest_lam, sparse_regression
 from .trend import trend
 from .trimmed_lasso import trimmed_lasso
+from .two_layer import two_layer, two_layer_output, two_layer_start
 
 PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sample of each name, made from a seed.
     "phase-retrieval": _phase.sample,
@@ -49,6 +53,12 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {  # The laws run on a small sam
     "trimmed-lasso": _trimmed.sample,
     "trend": _trend.sample,
     "ramp-svm": _ramp.sample,
+    "clustering": _clustering.sample,
+    "clustering:smoothed": _clustering.smooth_sample,
+    "two-layer": _two_layer.sample,
+    "two-layer:difference": _two_layer.difference_sample,
+    "two-layer:scalar": _two_layer.scalar_sample,
+    "two-layer:squared": _two_layer.squared_sample,
 }
 
 OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the same sample, in plain NumPy.
@@ -67,11 +77,18 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
     "trimmed-lasso": _trimmed.objective,
     "trend": _trend.objective,
     "ramp-svm": _ramp.objective,
+    "clustering": _clustering.objective,
+    "clustering:smoothed": _clustering.smooth_objective,
+    "two-layer": _two_layer.objective,
+    "two-layer:difference": _two_layer.objective,
+    "two-layer:scalar": _two_layer.objective,
+    "two-layer:squared": _two_layer.squared_objective,
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "Reweighting", "difference", "discrepancy", "discrepancy_weights", "largest_lam",
-    "largest_singular_value", "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream",
-    "phase_retrieval", "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of",
-    "sparse_regression", "spectral_start", "trend", "trimmed_lasso",
+    "OBJECTIVES", "PROBLEMS", "Reweighting", "clustering", "clustering_start", "clustering_swap", "clusters_of",
+    "difference", "discrepancy", "discrepancy_weights", "largest_lam", "largest_singular_value",
+    "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream", "phase_retrieval",
+    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
+    "spectral_start", "trend", "trimmed_lasso", "two_layer", "two_layer_output", "two_layer_start",
 ]  # fmt: skip
