@@ -131,7 +131,7 @@ class Method:
         estimator = self.stream if P.n is None else self.estimator(P.n)
         assert estimator is not None  # seen above
         if isinstance(estimator, SAGA | SAG) and P.n is not None and not facts.tables:
-            raise CannotSolve(self.name, _NO_TABLES, "dca-page")
+            raise CannotSolve(self.name, _NO_TABLES, "dca-page" if P.n > 1 else "dca")
         if getattr(estimator, "sampling", "") == "importance" and not _weighs(P):
             why = "rows are drawn by their length in form (S) with G = κ/2 ‖x‖² only"
             raise CannotSolve(self.name, why, 'sampling="iid"')
