@@ -8,7 +8,7 @@ JOBS   ?= 2
 OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test slow-test lint rooms reproduce bench bench-check bench-peers fuzz clean
+.PHONY: help venv extras test slow-test lint rooms reproduce bench bench-check bench-peers fuzz clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,13 @@ $(VENV)/.report: pyproject.toml $(VENV)/.core
 $(VENV)/.dev: pyproject.toml $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@
+
+# One version of PyTorch, so that its build for the CPU is taken wherever the package index has one.
+$(VENV)/.extras: pyproject.toml $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "torch==2.13.0" "jax>=0.8"
+	@touch $@
+
+extras: $(VENV)/.extras  ## PyTorch and JAX for the CPU into .venv, so that no test is skipped for want of them
 
 venv: $(VENV)/.dev  ## .venv with dcopt (editable) and the tools for development
 

@@ -6,7 +6,7 @@ with, scikit-learn-sized problems to streams, and never CONVERGED without a reco
 
 from typing import TYPE_CHECKING, Any
 
-from . import estimators, losses, measures, problems, regularizers
+from . import adaptive, estimators, losses, measures, problems, regularizers
 from .datasets.named import load_dataset, load_libsvm
 from .datasets.save import save_libsvm
 from .errors import (
@@ -33,7 +33,8 @@ from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status
 from .store import load_model, peek, save_model
-from .sums import Function
+from .sums import Function, components
+from .theory.estimate import estimate_constants
 from .theory.plan import Plan, plan
 from .version import __version__ as __version__
 
@@ -67,8 +68,11 @@ __all__ = [
     "ResumeMismatch",
     "State",
     "Status",
+    "adaptive",
     "check",
+    "components",
     "erm",
+    "estimate_constants",
     "estimators",
     "iterate",
     "load_dataset",

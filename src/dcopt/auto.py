@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
+from .adaptive import Adaptive
 from .convex import LocalCurvature, majorizing_gram
-from .errors import pick
+from .errors import BadSettings, pick
 from .estimators import Estimator
 from .local import Local, Samples
-from .method import Method
+from .method import Method, Ready
 from .methods import METHODS, as_method
 from .problem import Problem
 from .subproblems.groups import spread_out
@@ -45,6 +46,11 @@ def _is_general(P: Problem) -> bool:
     return P.f is None or P.f.facts().curvature is None
 
 
+def _has_rows(P: Problem) -> bool:
+    """Whether the sum is a loss over rows of data."""
+    return P.sum.facts().rows is not None
+
+
 def _kinks(P: Problem) -> bool:
     """Whether the components have kinks, so that no batch is steady."""
     return not math.isfinite(P.sum.facts().L_v or 0.0)
@@ -57,7 +63,7 @@ def _grows(P: Problem) -> bool:
 
 def _gram(P: Problem) -> bool:
     """Whether r is over groups of features, and the Gram matrix of all features is affordable."""
-    tunable = P.tunable and not _is_general(P)
+    tunable = P.tunable and _has_rows(P)
     return tunable and P.shape[0] <= GRAM and not spread_out(P.r, math.prod(P.shape[1:]))
 
 
@@ -65,6 +71,10 @@ def full_method(P: Problem) -> str:
     """The method with full gradients: extrapolated where f is convex and no Gram matrix is all of its curvature."""
     facts = P.sum.facts()
     return "pdcae" if P.f is not None and facts.convex and not facts.constant else "dca"
+
+
+def _called(P: Problem) -> str:
+    return "rows" if _has_rows(P) else "components"
 
 
 def _counts(P: Problem) -> str:
@@ -103,12 +113,12 @@ RULES = (
         "gram",
     ),
     Rule(
-        "batches", lambda P, near: P.tunable and (P.n or 0) >= _MANY, "dca-page",
+        "batches", lambda P, near: P.tunable and _has_rows(P) and (P.n or 0) >= _MANY, "dca-page",
         lambda P: f"r is not separable by coefficient or row, and {P.n} rows allow batches",
     ),
     Rule(
         "full gradients", lambda P, near: True, full_method,
-        lambda P: f"{P.n} rows" if P.tunable else "full gradients in the given metric",
+        lambda P: f"{P.n} {_called(P)}" if P.tunable else "full gradients in the given metric",
     ),
 )  # fmt: skip
 
@@ -130,10 +140,22 @@ class Resolved(NamedTuple):
     method: Method
     decomposition: str = "own"
     notes: tuple[str, ...] = ()
+    adaptive: Adaptive | None = None
+
+    def ready(self, P: Problem) -> Ready:
+        """The method for this problem."""
+        return self.method.ready(in_decomposition(P, self.decomposition), self.adaptive)
 
 
-def resolve(spec: str | Method | Estimator | Local, P: Problem) -> Resolved:
+def resolve(spec: str | Method | Estimator | Local, P: Problem, adaptive: Adaptive | None = None) -> Resolved:
     """The recipe for a name, an estimator or settings; for "auto" that of the first rule which takes the problem."""
+    if adaptive is not None:
+        many = (P.n or 0) >= _MANY
+        name = "dca-page" if many else "dca"
+        if spec != AUTO:
+            return resolve(spec, P)._replace(adaptive=adaptive)
+        note = f"auto took {name}: kappa is adapted, and {P.n} components " + ("allow batches" if many else "are few")
+        return Resolved(spec, METHODS[name], notes=(note,), adaptive=adaptive)
     if not (isinstance(spec, str) and spec == AUTO):
         if isinstance(spec, str):
             pick("method", spec, (*METHODS, AUTO), "an estimator")
@@ -141,6 +163,16 @@ def resolve(spec: str | Method | Estimator | Local, P: Problem) -> Resolved:
     rule = rule_for(P)
     name = rule.method_for(P)
     return Resolved(spec, METHODS[name], rule.decomposition, (f"auto took {name}: {rule.why(P)}",))
+
+
+def as_adaptive(kappa: str | Adaptive | None) -> Adaptive | None:
+    """The settings of an adaptive κ, if one is asked for."""
+    if kappa is None or isinstance(kappa, Adaptive):
+        return kappa
+    if isinstance(kappa, str) and kappa == "adaptive":
+        return Adaptive()
+    number = "a number is a part of the problem: dcopt.erm(…, kappa=…) or dcopt.convex.ScaledIdentity(κ)"
+    raise BadSettings("kappa", kappa, f'None, "adaptive" or dcopt.adaptive.Adaptive(…); {number}')
 
 
 def in_decomposition(P: Problem, decomposition: str) -> Problem:

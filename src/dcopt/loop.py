@@ -9,7 +9,8 @@ from .draw import Draw
 from .estimators.base import Estimator
 from .problem import Problem
 from .state import State
-from .subproblems.base import Subsolver, for_step
+from .subproblems.base import Inner, Subsolver, for_step
+from .xp import Array
 
 
 def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, seed: int) -> Iterator[State]:
@@ -22,10 +23,15 @@ def dca(P: Problem, estimator: Estimator, subsolver: Subsolver, state: State, se
         else:
             estimate = estimator.step(P.sum, x, state.prev, state.memory, draw)
         g = P.linear(x if estimate.at is None else estimate.at, estimate.g)
-        w, r1 = P.r.linearize(x, partial(P.down, x, g))
-        y = g + w
-        asked = P.tolerance(x, state.prev, y)
-        inner = for_step(subsolver, draw)(P.G, r1, y, warm=x, tol=asked)
+        inner, asked = program(P, for_step(subsolver, draw), x, state.prev, g)
         spent = spent.plus(estimate.cost).plus(inner.cost)
         state = State(t + 1, inner.x, x, estimate.memory, spent, inner.residual, asked)
         yield state
+
+
+def program(P: Problem, subsolver: Subsolver, x: Array, prev: Array | None, g: Array) -> tuple[Inner, float]:
+    """argmin G + r1 − ⟨g + w, ·⟩ from x, and the residual that was asked for"""
+    w, r1 = P.r.linearize(x, partial(P.down, x, g))
+    y = g + w
+    asked = P.tolerance(x, prev, y)
+    return subsolver(P.G, r1, y, warm=x, tol=asked), asked

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from .convex import LocalCurvature, Majorizer, ScaledIdentity
-from .draw import Draw
+from .adaptive import Adaptive, adaptive_dca, not_adaptive
+from .convex import LocalCurvature, Majorizer, ScaledIdentity, UnknownScale
 from .errors import BadSettings, CannotSolve, NeedsFiniteSum
-from .estimators import PAGE, SAG, SAGA, Estimator, Extrapolated, Full
+from .estimators import SAG, SAGA, Estimator, Extrapolated, Full
 from .estimators.base import KnowsItsError
 from .local import Local, local_dca
 from .local.epochs import EpochRule, enough, wide
 from .local.settings import NEEDS_ROWS
 from .loop import dca
 from .problem import Problem
+from .shift import for_descent, own_kappa, own_smoothness
 from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
 from .sums.constants import importance_kappa
-from .theory.formulas import ProblemConstants, shift_for
+
+_NO_TABLES = "it remembers a gradient for every component, and this sum gives none (grad= of dcopt.components may)"
 
 
 @runtime_checkable
@@ -53,6 +54,8 @@ class Ready:
     estimator: Estimator
     solver: Subsolver | None = None
     local: Local | None = None  # The steps are those of the local method.
+    adaptive: Adaptive | None = None  # κ follows what the run sees.
+    choose: Callable[[Problem], Subsolver] | None = None  # the sub-solver for the problem with another κ
     descends: bool = False  # Every step descends.
     text: str = ""  # the estimator, sizes and all
     notes: tuple[str, ...] = ()
@@ -61,6 +64,10 @@ class Ready:
         """Those after this one"""
         if self.local is not None:
             return local_dca(self.P, self.local, state, seed)
+        if self.adaptive is not None:
+            choose = self.choose if subsolver is None else lambda P: subsolver
+            assert choose is not None  # `_adapted` has set it.
+            return adaptive_dca(self.P, self.estimator, choose, self.adaptive, state, seed)
         solver = subsolver or self.solver
         assert solver is not None  # every method has one or the other
         return dca(self.P, self.estimator, solver, state, seed)
@@ -84,19 +91,25 @@ class Method:
     local: Local | None = None  # The steps are those of the local method.
     sizes_are_given: bool = False  # The batch sizes were given and are kept; a named recipe may widen its own.
 
-    def ready(self, P: Problem) -> Ready:
-        """The method for this problem; refuses what it cannot solve."""
+    def ready(self, P: Problem, adaptive: Adaptive | None = None) -> Ready:
+        """The method for this problem, with a κ of its own or an adaptive one; refuses what it cannot solve."""
+        if adaptive is not None:
+            return _adapted(self, P, adaptive)
         if self.local is not None:
             return _local(self, P, self.local)
         if isinstance(P.G, LocalCurvature) and P.n is not None:
             return _epochs(self, P)
-        tuned, estimator = self.prepare(P)
+        tuned, estimator, notes = self._prepared(P)
         estimator.check(P.n)
-        exact = isinstance(estimator, Full) and self.transform is None
-        return Ready(self.name, tuned, estimator, self.subsolver(tuned), descends=exact, text=repr(estimator))
+        exact, solver = isinstance(estimator, Full) and self.transform is None, self.subsolver(tuned)
+        return Ready(self.name, tuned, estimator, solver, descends=exact, text=repr(estimator), notes=notes)
 
     def prepare(self, P: Problem) -> tuple[Problem, Estimator]:
-        """The problem with this method's κ, and the estimator for its N; refuses what cannot be solved."""
+        """The problem with this method's κ or shift, and the estimator for its N; refuses what cannot be solved."""
+        return self._prepared(P)[:2]
+
+    def _prepared(self, P: Problem, adapts: bool = False) -> tuple[Problem, Estimator, tuple[str, ...]]:
+        """The same, and what a run should say of the shift; `adapts`: κ, or the shift, is found in the run."""
         if P.n is None and self.stream is None:
             raise NeedsFiniteSum(self.name)
         if self.only_S and P.f is None:
@@ -108,33 +121,38 @@ class Method:
             raise CannotSolve(self.name, "r2 is not smooth", "dca")
         if self.convex_f and not (P.f is not None and facts.convex):
             raise CannotSolve(self.name, "f is not known to be convex, and extrapolation needs that", "dca")
-        if P.tunable:
+        if isinstance(P.G, UnknownScale) and not adapts:
+            raise CannotSolve(self.name, "the smoothness of f is not known, and κ follows from it", _ADAPTIVE)
+        own = P.tunable and not adapts and own_smoothness(P) is not None
+        if P.tunable and not adapts:
             P = P.with_kappa(self._kappa(P))
         if self.transform is not None:
             P = self.transform(P)
         estimator = self.stream if P.n is None else self.estimator(P.n)
         assert estimator is not None  # seen above
-        if isinstance(estimator, SAGA | SAG) and P.n is not None and P.sum.sample(1, Draw(0, 0)).rows is None:
-            raise CannotSolve(self.name, "it remembers a gradient for every row, and this sum has no rows", "dca")
+        if isinstance(estimator, SAGA | SAG) and P.n is not None and not facts.tables:
+            raise CannotSolve(self.name, _NO_TABLES, "dca-page" if P.n > 1 else "dca")
         if getattr(estimator, "sampling", "") == "importance" and not _weighs(P):
             why = "rows are drawn by their length in form (S) with G = κ/2 ‖x‖² only"
             raise CannotSolve(self.name, why, 'sampling="iid"')
+        notes: tuple[str, ...] = ()
+        if not adapts:
+            P, notes = for_descent(P, estimator, self.name)  # A general G need not leave it the descent of (S).
         if P.n is None:
-            return P, estimator
-        if P.f is None and isinstance(estimator, PAGE) and P.constants.L_v is not None:
-            if not math.isfinite(P.constants.L_v):
-                raise CannotSolve(self.name, "the h_i have kinks, so that no step is short enough for batches", "dca")
-            P = P.shift(_needed_shift(P, estimator.spread(P.n)))  # a general G need not leave it the descent of (S)
-        if P.f is None or isinstance(P.G, Majorizer):
-            estimator = outside(estimator)  # the h_i are given, or ∇G costs nothing beside them
+            return P, estimator, notes
+        if P.f is None or isinstance(P.G, Majorizer) or own:
+            # The h_i are given, ∇G costs nothing beside them, or κ was made for the error of the f_i.
+            estimator = outside(estimator)
         if isinstance(P.G, Majorizer) and P.f is not None and facts.rows is not None:
             P = replace(P, G=P.G.steady(facts.rows, self._noise(estimator, facts.rows.n)))
-        return P, estimator
+        return P, estimator, notes
 
     def _kappa(self, P: Problem) -> float:
         """κ, where it is the method's to choose."""
         kappa: float = self.kappa * P.G.L
         estimator: Any = None if P.n is None else self.estimator(P.n)
+        if (s := own_smoothness(P)) is not None:
+            return own_kappa(s, estimator, P.n or 1)
         weighs = P.n is not None and getattr(estimator, "sampling", "") == "importance"
         if weighs and isinstance(estimator, KnowsItsError):
             rows = P.sum.facts().rows
@@ -161,14 +179,8 @@ def outside(estimator: Any) -> Any:
 
 def _weighs(P: Problem) -> bool:
     """Whether the length of a row says how much it may matter."""
-    return P.f is not None and P.f.facts().rows is not None and isinstance(P.G, ScaledIdentity)
-
-
-def _needed_shift(P: Problem, s: float) -> float:
-    """The smallest η for which an estimator of spread s keeps the descent: a = ρ/2 − s L_v > 0, else a = ρ/4."""
-    c = P.constants
-    known = ProblemConstants(float(P.n or 1), c.rho_phi, c.rho_H, c.L_H or 0.0, c.L or 0.0, c.L_v or 0.0, c.L_r2)
-    return shift_for(known, s * known.L_v)
+    scalar = isinstance(P.G, ScaledIdentity | UnknownScale)
+    return P.f is not None and P.f.facts().rows is not None and scalar
 
 
 def _local(method: Method, P: Problem, how: Local) -> Ready:
@@ -176,6 +188,22 @@ def _local(method: Method, P: Problem, how: Local) -> Ready:
     if P.n is None:
         raise NeedsFiniteSum(method.name)
     return Ready(method.name, how.check(P, method.name), Full(), local=how, text=repr(how))
+
+
+_ADAPTIVE = 'kappa="adaptive"'
+
+
+def _adapted(method: Method, P: Problem, how: Adaptive) -> Ready:
+    """The method's estimator with a κ (in problem (M) a shift η) that follows what the run sees."""
+    estimator = method.estimator(P.n or 1)
+    other_step = method.transform is not None or method.subsolver is not Method.subsolver
+    other_step = other_step or isinstance(estimator, Extrapolated)
+    if why := not_adaptive(P, method.local is not None, other_step):
+        raise CannotSolve(f"{method.name} with {_ADAPTIVE}", why, "kappa=None")
+    P, estimator, _ = method._prepared(P, adapts=True)
+    estimator.check(P.n)
+    text = f"{estimator!r}, {how!r}"
+    return Ready(method.name, P, estimator, adaptive=how, choose=method.subsolver, text=text)
 
 
 def _epochs(method: Method, P: Problem) -> Ready:

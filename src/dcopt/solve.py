@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .auto import AUTO, in_decomposition, resolve
+from .adaptive import Adaptive
+from .auto import AUTO, as_adaptive, resolve
+from .convex import UnknownScale
 from .data import check
 from .draw import as_seed
 from .errors import BadInput, BadSettings, OutOfData, elsewhere, require, require_number
@@ -33,17 +35,19 @@ def iterate(
     seed: int | None = None,
     x0: Any = None,
     subsolver: str | Subsolver | None = None,
+    kappa: str | Adaptive | None = None,
     state: State | None = None,
 ) -> Iterator[State]:
-    """x_1, x_2, … without end: the researcher's loop. `state` continues from there."""
+    """x_1, x_2, … without end: the researcher's loop. `state` continues from there; `kappa` as in `solve`."""
     require_problem(P)
+    adaptive = as_adaptive(kappa)
     if isinstance(method, Planned):
+        _require_own_kappa(adaptive)
         P, method = method.P, method.estimator
     require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
-    choice = resolve(method, P)
-    ready = choice.method.ready(in_decomposition(P, choice.decomposition))
+    ready = resolve(method, P, adaptive).ready(P)
     state = first_state(P, x0) if state is None else state.thawed()
     return _frozen(ready.states(state, as_seed(seed), own_subsolver(subsolver, ready)))
 
@@ -55,6 +59,11 @@ def _frozen(states: Iterator[State]) -> Iterator[State]:
             yield state.frozen()
     except OutOfData:
         return
+
+
+def _require_own_kappa(adaptive: Adaptive | None) -> None:
+    if adaptive is not None:
+        raise BadSettings("kappa", "adaptive", "None with a plan: what it promises is for its own κ")
 
 
 def _require_planned_start(plan: Planned, x0: Any) -> None:
@@ -110,6 +119,7 @@ def solve(
     callbacks: Sequence[Observer] = (),
     trace: float | Literal["auto"] | None = "auto",
     subsolver: str | Subsolver | None = None,
+    kappa: str | Adaptive | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = 5.0,
 ) -> Result:
@@ -149,6 +159,10 @@ def solve(
     callbacks : functions of a State, called after every step; a true return value ends the run
     trace : passes between two lines of the trace ("auto": 1); on a stream samples ("auto": at doubling counts);
         None: only the first and the last
+    kappa : "adaptive", or `dcopt.adaptive.Adaptive(…)`: κ (of a general G the shift η) follows what the run sees, so
+        that no constant is needed. F is tested where the estimator evaluates all components, at the latest after three
+        passes. Where it has not fallen, the run goes back to the last good point, which is also what it returns if its
+        last point is higher. All work is counted in passes. None: κ of the problem and of the method
     checkpoint, every : a new file that is written when the run begins, every so many seconds (of the clock; 0: after
         every step) and when it ends, so that `dcopt.resume` can go on. Saving takes no time from `seconds`; if it
         fails the run goes on, and the result's notes say so
@@ -158,7 +172,9 @@ def solve(
     Result with x, status, certificate (recomputed in float64 at that x), trace, spent, seed.
     """
     require_problem(P)
+    adaptive = as_adaptive(kappa)
     if not isinstance(method, str) and isinstance(method, Planned):
+        _require_own_kappa(adaptive)
         if method.P.sum is not P.sum:
             raise BadSettings("method", "a plan", "one that was made for this problem")
         if (passes, steps, seconds, tol, atol, stop) == (None,) * 6:
@@ -183,10 +199,12 @@ def solve(
         passes=passes, samples=samples, steps=steps, seconds=seconds, tol=given, measure=measure, loose_tol=loose_tol,
         output=output, trace=trace, settle=settle, search=searches, leaps=searches and free,
     )  # fmt: skip
+    if measure == "gap" and isinstance(P.G, UnknownScale):
+        raise BadSettings("measure", measure, "'criticality': the gap depends on κ, which this problem does not know")
     goal.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
     require_observers(callbacks)
     seed = as_seed(seed)
-    run = PreparedRun(P, resolve(method, P), goal, seed, subsolver)
+    run = PreparedRun(P, resolve(method, P, adaptive), goal, seed, subsolver)
     if search:
         run.require_search()
     state = first_state(P, x0)

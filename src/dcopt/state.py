@@ -29,12 +29,13 @@ class State(NamedTuple):
 
     def thawed(self) -> State:
         """The same state with a memory of its own, into which steps may write."""
-        return self._replace(memory=_own(self.memory))
+        return self._replace(memory=owned(self.memory))
 
 
-def _own(memory: Any) -> Any:
+def owned(memory: Any) -> Any:
+    """The memory with arrays of its own"""
     if isinstance(memory, tuple):
-        return type(memory)(*map(_own, memory))
+        return type(memory)(*map(owned, memory))
     return memory.copy() if hasattr(memory, "flags") else memory
 
 

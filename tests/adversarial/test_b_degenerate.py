@@ -397,7 +397,7 @@ def test_b12_batch_sizes_are_counts(make: Any, setting: str, bad: Any) -> None:
     "kind",
     [
         lambda b: PAGE(p=0.5, b_small=b),
-        lambda b: PAGE(p=0.5, b_small=1, b=b),
+        lambda b: PAGE(p=0.5 if b > 1 else 1.0, b_small=1, b=b),
         lambda b: SVRG(b_small=b),
         lambda b: SAGA(b=b),
         lambda b: SAG(b=b),
@@ -435,7 +435,7 @@ def test_b12_batches_above_n_are_refused_before_a_step(b: int, kind: Any) -> Non
         solve(P, PAGE(p=0.5, b_small=1, b=41))
 
 
-@pytest.mark.parametrize("bad", [0, 0.0, -0.1, 1.1, NAN, math.inf, "0.5", None, True, 1j, [0.5]], ids=repr)
+@pytest.mark.parametrize("bad", [0, 0.0, -0.1, 1.1, NAN, math.inf, "0.5", None, True, 1j, {0.5}], ids=repr)
 def test_b12_probabilities(bad: Any) -> None:
     for make, setting in ((lambda p: PAGE(p=p, b_small=1), "p"), (lambda q: LooplessSVRG(b_small=1, q=q), "q")):
         with pytest.raises(BadSettings) as caught:
@@ -701,3 +701,32 @@ def test_b15_full_takes_every_row_in_every_step() -> None:
     P = erm(faulty, signs(matrix()))
     result = solve(P, Full(), steps=9, seed=0)
     assert result.spent.gradients == result.spent.paper == 9 * 40
+
+
+def test_b12_corrections_are_smaller_than_refreshes() -> None:
+    """b' < b, as Algorithm 1 has it; b' = N where b is all N, and any b' where no step corrects."""
+    for bad in ({"b_small": 50, "b": 10}, {"b_small": 10, "b": 10}, {"b_small": 1, "b": 1}):
+        with pytest.raises(BadSettings, match="less than b = ") as caught:
+            PAGE(p=0.5, **bad)
+        assert caught.value.setting == "b_small"
+        with pytest.raises(BadSettings, match="less than b = "):
+            SARAH(period=2, **bad)
+        assert PAGE(p=1.0, **bad).b == PAGE(p=(1.0, 1.0), **bad).b == SARAH(period=1, **bad).b == bad["b"]
+        with pytest.raises(BadSettings, match="less than b = "):
+            PAGE(p=(1.0, 0.5), **bad)
+    for n in (1, 2, 3, 5):
+        P = erm(matrix(n, 3), np.arange(n) / n, "huber", "l1")
+        assert solve(P, PAGE(p=0.5, b_small=n), steps=3, seed=0).steps == 3
+        for name in ("dca-page", "dca-svrg", "dca-saga", "sdca", "mm-saga", "mm-svrg", "mm-sarah", "online-dca"):
+            assert solve(P, name, steps=3, seed=0).steps == 3
+        for setting in ("finite-sum", "online"):
+            plan = dcopt.plan(P, 5.0, setting=setting, sigma=2.0)  # type: ignore[arg-type]
+            assert solve(P, plan, seed=0).steps == plan.T and plan.compare().cheapest.T >= 1
+
+
+@pytest.mark.parametrize("bad", [(), (0.5, 0.0), (0.5, -0.1, 1.0), (0.5, NAN), (0.5, "1"), ((0.5,), 1.0), "0.5", [1.5]])
+def test_b12_sequences_of_probabilities(bad: Any) -> None:
+    with pytest.raises(BadSettings) as caught:
+        PAGE(p=bad, b_small=1)
+    assert caught.value.setting.startswith("p")
+    assert PAGE(p=[0.5, 0, 1], b_small=1) == PAGE(p=np.array([0.5, 0.0, 1.0]), b_small=1)  # type: ignore[arg-type]

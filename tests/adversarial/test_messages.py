@@ -144,3 +144,12 @@ def test_l7_float32_of_tiny_scale_with_a_gram_matrix(method: str) -> None:
     tiny = dcopt.erm((X * 1e-44).astype(np.float32), Y, "logistic", "l1", decomposition="gram")
     result = dcopt.solve(tiny, method, steps=3, seed=0)
     assert result.status is not dcopt.Status.DIVERGED and np.isfinite(result.x).all()
+
+
+@pytest.mark.parametrize(
+    ("groups", "wrong"),
+    [([[0, 1], [1, 2]], "feature 1 is in 2"), ([[0, 1], [3]], "feature 2 is in 0"), ([[0], []], "non-empty groups")],
+)
+def test_groups_that_are_no_partition_name_a_feature(groups: list[list[int]], wrong: str) -> None:
+    with pytest.raises(DcoptError, match=wrong):
+        dcopt.regularizers.SCAD(lam=0.1, groups=groups)

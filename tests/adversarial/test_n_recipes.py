@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dcopt.errors import BadInput, BadSettings
-from dcopt.experiments import curves, recipe, records, scaling
+from dcopt.experiments import curves, recipe, records, scaling_recipe
 from dcopt.experiments.ledger import Ledger
 from dcopt.experiments.reproduce import reproduce
 from dcopt.experiments.typed import build
@@ -21,7 +21,7 @@ EVIL: list[Any] = [
     5, -1, 0, 0.5, True, "x", "", [], ["x"], [5], [[]], {}, {"a": 1}, [{"a": 1}], math.nan, math.inf,
     datetime.date(2025, 1, 1), 10**400,
 ]  # fmt: skip
-FORMS = {"binary": curves.Recipe, "online": curves.Recipe, "scaling": scaling.Recipe}
+FORMS = {"binary": curves.Recipe, "online": curves.Recipe, "scaling": scaling_recipe.Recipe}
 
 
 def mutants(value: Any) -> Iterator[Any]:

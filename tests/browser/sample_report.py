@@ -165,7 +165,7 @@ def sample() -> Report:
         ),
         Claim("floor", "Theorem", "The bound holds.", "a9a", "0.12 of the bound", "bound holds, not attained"),
         Claim("tie", "Table I", "N^(1/2) improves on N^(2/3).", "a9a", "0.53 against 0.58", "not distinguishable"),
-        Claim("defined", "Section I", "The others need a finite sum.", "–", "–", "by construction"),
+        Claim("untested", "Section I", "The others need a finite sum.", "–", "–", "not testable here"),
         Claim("hostile", HOSTILE, HOSTILE, HOSTILE, HOSTILE, "supported", why=HOSTILE),
     )
     made = {"dcopt": "0.1.0", "numpy": "2.3.1", "machine": "2 cores", "seeds": "0 to 9", "date": "2025-01-01"}

@@ -24,6 +24,8 @@ OTHERS: dict[str, Estimator] = {
     "page-online": PAGE(p=0.3, b_small=1, b=3),
     "page-online-distinct": PAGE(p=0.5, b_small=2, b=3, sampling="distinct"),
     "page(p=1)": PAGE(p=1.0, b_small=1),
+    "page-sequence": PAGE(p=(0.9, 0.0, 0.3), b_small=2),
+    "page-online-sequence": PAGE(p=(1.0, 0.2), b_small=1, b=2, sampling="distinct"),
     "page(b'=3)": PAGE(p=0.125, b_small=3),
     "sarah-online": SARAH(b_small=1, b=2, period=2),
     "svrg(period=1)": SVRG(b_small=1),
@@ -230,7 +232,7 @@ BROKEN: list[tuple[Estimator, str]] = [
     (AcceptsAnything(p=0.25, b_small=2), "stream-is-refused-or-served"),
     (AcceptsAnything(p=0.25, b_small=2), "too-large-batches-are-refused"),
     (RefusesRudely(b_small=2), "stream-is-refused-or-served"),
-    (WantsRowNumbers(p=0.25, b_small=2, b=2), "stream-is-refused-or-served"),
+    (WantsRowNumbers(p=0.25, b_small=1, b=2), "stream-is-refused-or-served"),
     (Widens(p=0.25, b_small=2), "precision-is-kept"),
 ]
 

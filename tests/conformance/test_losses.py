@@ -308,6 +308,16 @@ class BelowZero(Sigmoid):
         return super().phi(m) - 0.5
 
 
+class Steeper(Logistic):
+    """The slope of its parent is larger than it says."""
+
+    steepest = 0.5
+
+
+class LooseSlope(Sigmoid):
+    steepest = 0.5
+
+
 class ForgetsBoth(SquaredSigmoid):
     """Its own ϕ and ϕ′, and the `both` of another loss."""
 
@@ -321,6 +331,8 @@ class ForgetsBoth(SquaredSigmoid):
 BROKEN: list[tuple[Loss, str]] = [
     (ForgetsBoth(), "both-is-value-and-slope"),
     (BelowZero(), "above-its-bound"),
+    (Steeper(), "steepest-is-tight"),
+    (LooseSlope(), "steepest-is-tight"),
     (WrongSlope(), "slope-is-derivative"),
     (WrongSlopeOfOneClass(), "slope-is-derivative"),
     (WrongBend(), "bend-is-derivative"),

@@ -13,18 +13,33 @@ from programs import PARTS, PENALTIES, Program, mean, program
 
 import dcopt
 from dcopt.convex import Diagonal, Mean, Quadratic, Radial, ScaledIdentity, Shifted, least_squares
+from dcopt.data.dense import DenseRows
 from dcopt.data.rows import Can
 from dcopt.draw import Draw
 from dcopt.errors import BadSettings, CannotSolve
 from dcopt.laws.base import LawBroken, run
 from dcopt.laws.subsolvers import LAWS
 from dcopt.losses import Logistic, Quartic, Squared
-from dcopt.regularizers import L1, L2, SCAD, Box, Convex, ElasticNet, Except, Nonnegative, TopK, Zero, reweighted
+from dcopt.regularizers import (
+    L1,
+    L2,
+    SCAD,
+    Box,
+    Convex,
+    ElasticNet,
+    Except,
+    Nonnegative,
+    Simplex,
+    TopK,
+    Zero,
+    reweighted,
+)
 from dcopt.subproblems import (
     FISTA,
     SUBPROBLEMS,
     Inner,
     InnerSVRG,
+    ProxNewton,
     Solver,
     cd,
     choose,
@@ -34,6 +49,7 @@ from dcopt.subproblems import (
     newton_cg,
     oracle,
     prox,
+    prox_newton,
     radial,
     rounding,
     subsolver,
@@ -41,6 +57,7 @@ from dcopt.subproblems import (
 )
 from dcopt.subproblems.boosted import Boosted
 from dcopt.subproblems.staged import SPG, StagedSPG, StagedSVRG
+from dcopt.sums import LinearSum
 
 OURS = {name: solver for name, solver in SUBPROBLEMS.items() if name != "oracle"}
 TOL = 1e-8
@@ -103,11 +120,12 @@ def test_the_choice_is_made_from_what_g_and_r_declare():
     expected = [
         (ScaledIdentity(1.0), lists, prox), (D, l1, prox), (D, lists, prox), (D, Box(-1, 1), prox),
         (R, l1, radial), (R, lists, radial), (R, Nonnegative(), radial), (R, Zero(), radial), (R, SCAD(0.1), radial),
-        (R, Except(l1), radial), (R, Box(-1, 1), fista), (R, ElasticNet(0.1, 0.1), fista), (R, L2(0.1), newton_cg),
-        (Q, Zero(), direct), (Q, L2(0.1), direct), (Q, l1, cd), (Q, reweighted(SCAD(0.1)), cd), (Q, Box(-1, 1), cd),
-        (Q, Except(l1), cd), (Q, TopK(0.1, 2), cd), (Q, lists, groups), (M, Zero(), newton_cg), (M, L2(0.1), newton_cg),
-        (M, Except(L2(0.1)), newton_cg), (M, l1, fista), (quartic, Zero(), newton_cg), (quartic, l1, fista),
-        (Shifted(R, 1.0), l1, fista), (Shifted(R, 1.0), Zero(), newton_cg),
+        (R, Except(l1), radial), (R, Box(-1, 1), prox_newton), (R, ElasticNet(0.1, 0.1), prox_newton),
+        (R, L2(0.1), newton_cg), (Q, Zero(), direct), (Q, L2(0.1), direct), (Q, l1, cd), (Q, reweighted(SCAD(0.1)), cd),
+        (Q, Box(-1, 1), cd), (Q, Except(l1), cd), (Q, TopK(0.1, 2), cd), (Q, lists, groups), (Q, Simplex(), fista),
+        (M, Zero(), newton_cg), (M, L2(0.1), newton_cg), (M, Except(L2(0.1)), newton_cg), (M, l1, prox_newton),
+        (quartic, Zero(), newton_cg), (quartic, l1, prox_newton), (quartic, lists, prox_newton),
+        (Shifted(R, 1.0), l1, prox_newton), (Shifted(R, 1.0), Zero(), newton_cg),
     ]  # fmt: skip
     wide = L1(0.1, groups=[range(100), *([j] for j in range(100, 1000))])  # 901 groups as wide as the first
     expected += [(Q, Except(L1(0.1, groups=[[0, 2], [1]])), groups), (Quadratic(np.eye(1000)), wide, fista)]
@@ -120,8 +138,8 @@ def test_a_large_sum_with_a_strongly_convex_part_gets_the_stochastic_one():
     A = np.random.default_rng(0).normal(size=(20_000, 3))
     f = dcopt.erm(A, np.sign(A[:, 0]), "logistic").f
     assert choose(Mean(f, 0.1), L1(0.01)) is svrg
-    assert choose(Mean(f, 0.0), L1(0.01)) is fista  # not strongly convex
-    assert choose(Mean(f, 1e-5), L1(0.01)) is fista  # worse conditioned than N
+    assert choose(Mean(f, 0.0), L1(0.01)) is prox_newton  # not strongly convex
+    assert choose(Mean(f, 1e-5), L1(0.01)) is prox_newton  # worse conditioned than N
 
 
 def test_names_and_callables():
@@ -187,7 +205,7 @@ def test_without_a_minimizer_the_residual_says_so(solver):
     away = y - B.T @ np.linalg.lstsq(B.T, y, rcond=None)[0]
     for warm in (np.zeros(8), draw.normal(size=8)):
         inner = solver(G, Zero(), y, warm=warm, tol=1e-8)
-        assert np.isfinite(inner.x).all()
+        assert np.isfinite(inner.x).all() and inner.steps <= 5000  # It does not go on for ever.
         assert inner.residual >= np.linalg.norm(away) * (1 - 1e-9)
         assert G.grad(inner.x).shape == (8,) and inner.residual == pytest.approx(np.linalg.norm(y - G.grad(inner.x)))
         if solver in (fista, direct):  # and these go as far as one can
@@ -217,6 +235,58 @@ def test_the_infimum_of_a_logistic_mean_is_at_infinity():
     for solver in (newton_cg, fista):
         inner = solver(*p[:3], warm=p.warm, tol=1e-4)
         assert np.isfinite(inner.x).all() and p.residual(inner.x) <= inner.residual * (1 + 1e-12)
+
+
+def valley(seed: int, mu: float = 0.1) -> Program:
+    """A quartic mean with columns of length .1 to 10 and l1 over groups: a start far out, where G is nearly flat."""
+    draw = np.random.default_rng(seed)
+    A = draw.normal(size=(9, 9)) * np.logspace(-1, 1, 9)[draw.permutation(9)]
+    G = Mean(LinearSum(DenseRows(A), Quartic(), np.zeros(9)), mu)
+    y, warm = (draw.normal(size=9) * 10.0 ** draw.uniform(*ends) for ends in ((-1, 5), (-2, 3)))
+    return Program(G, L1(0.3, groups=[[0, 3, 6], [1, 4, 7], [2, 5, 8]]), y, warm)
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.0])
+def test_fista_goes_on_while_the_program_falls(mu):
+    """The residual stays near 7e2 (7e3) for a thousand steps in the valley, and then falls to 1e-6 (1e-5)."""
+    for seed, tol in ((17, 1e-4), (22, 1e-4)):
+        p = valley(seed, mu)
+        inner = fista(*p[:3], warm=p.warm, tol=tol)
+        assert 1024 < inner.steps < 50_000, (seed, inner.steps)
+        assert inner.residual <= tol and p.residual(inner.x) <= 1.01 * tol, (seed, inner.residual)
+
+
+@pytest.mark.parametrize("seed", [17, 22, 50, 55, 84, 153])
+def test_newton_in_the_valley(seed):
+    """At most 60 steps, where FISTA takes thousands, and the same minimizer as CVXPY's where that finds one."""
+    p = valley(seed)
+    inner = prox_newton(*p[:3], warm=p.warm, tol=1e-6)
+    assert inner.steps <= 60 and inner.residual <= 1e-6, (inner.steps, inner.residual)
+    assert p.residual(inner.x) <= 1e-6 + 100 * rounding(p.y, p.G.grad(inner.x))
+    found = oracle.solve(p.G, p.r, p.y)
+    assert found is None or p.value(inner.x) <= found[1] + 1e-9 * abs(found[1])
+
+
+def test_newton_goes_on_with_fista_where_the_curvature_is_zero():
+    """The Hessian of a quartic mean is 0 at x = 0: its model has no minimizer."""
+    draw = np.random.default_rng(0)
+    G = Mean(LinearSum(DenseRows(draw.normal(size=(20, 5))), Quartic(), np.zeros(20)))
+    for r in (L1(0.1), L1(0.1, groups=[[0, 1], [2, 3, 4]]), Box(-1.0, 1.0), Simplex()):
+        p = Program(G, r, draw.normal(size=5), r.prox(np.zeros(5), 1.0))
+        alone = ProxNewton()._solve(*p, tol=1e-9)[0]
+        assert isinstance(r, (Box, Simplex)) or alone.residual > 1e-3
+        inner = prox_newton(*p[:3], warm=p.warm, tol=1e-9)
+        assert inner.residual <= 1e-9 and p.residual(inner.x) <= 1e-9
+
+
+def test_newton_is_fista_on_programs_that_fista_ends_sooner_than_a_hessian():
+    """It begins with as many steps of FISTA as a Hessian has columns; both count every gradient and every column."""
+    for part in ("mean-logistic", "mean-quartic", "mean-huber", "shifted"):
+        for seed in range(5):
+            p = program(part, "l1", seed)
+            one, two = (solver(*p[:3], warm=p.warm, tol=1e-2) for solver in (prox_newton, fista))
+            assert max(one.residual, two.residual) <= 1e-2
+            assert two.steps > p.y.size or (one.steps, one.cost) == (two.steps, two.cost)
 
 
 @pytest.mark.parametrize("name", ["fista", "newton-cg"])

@@ -82,31 +82,55 @@ assert all(lock.acquire(blocking=False) for lock in [compiler.forks.COMPILING])
     python(code, tmp_path)
 
 
-def test_a_fork_waits_for_the_thread_that_imports(tmp_path: Path) -> None:
-    """A module of the library that another thread is half through."""
-    code = """
+@pytest.mark.parametrize("names", [["dcopt.slow"], ["dcopt.slow", "dcopt.slower"], ["scipy.slow"]])
+@pytest.mark.parametrize("where", ["find_spec", "exec_module"])
+def test_a_fork_waits_for_the_thread_that_imports(names: list[str], where: str, tmp_path: Path) -> None:
+    """Modules that another thread is looking for, or half through, one after the other."""
+    code = f"""
 import importlib, importlib.abc, importlib.machinery
-import dcopt
+import dcopt, scipy
+NAMES, WHERE = {names}, {where!r}
+
+def wait(place):
+    if place == WHERE:
+        inside.set()
+        leave.wait(0.5)
 
 class Slow(importlib.abc.Loader):
     def create_module(self, spec):
         return None
     def exec_module(self, module):
-        inside.set()
-        leave.wait(0.5)
+        wait("exec_module")
         module.whole = True
 
 class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        return importlib.machinery.ModuleSpec(name, Slow()) if name == "dcopt.slow" else None
+        if name in NAMES:
+            wait("find_spec")
+            return importlib.machinery.ModuleSpec(name, Slow())
 
 sys.meta_path.insert(0, Finder())
 
-def child():
-    import dcopt.slow
-    os._exit(0 if dcopt.slow.whole else 3)
+def other():
+    for name in NAMES:
+        importlib.import_module(name)
 
-assert fork(lambda: importlib.import_module("dcopt.slow"), child) == 0
+def child():
+    os._exit(0 if all(importlib.import_module(name).whole for name in NAMES) else 3)
+
+assert fork(other, child) == 0
+"""
+    python(code, tmp_path)
+
+
+def test_a_fork_in_the_thread_that_imports_goes_on(tmp_path: Path) -> None:
+    """A module of the library that is half imported in the thread that forks is not waited for."""
+    module = "import os\npid = os.fork()\nif not pid:\n    os._exit(0)\nassert os.waitpid(pid, 0)[1] == 0\n"
+    (tmp_path / "forking.py").write_text(module, encoding="utf-8")
+    code = f"""
+import dcopt
+dcopt.__path__.append({str(tmp_path)!r})
+import dcopt.forking
 """
     python(code, tmp_path)
 

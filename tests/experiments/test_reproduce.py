@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from dcopt.experiments import claims, curves, orders, recipe, source, views
 from dcopt.experiments.campaign import Silent
 from dcopt.experiments.intervals import mean
 from dcopt.experiments.ledger import Ledger
+from dcopt.experiments.parts import _protocol as protocol
 from dcopt.experiments.reproduce import reproduce
 from dcopt.experiments.slopes import Row, Slope, verdict
 from dcopt.experiments.typed import build
@@ -125,6 +127,7 @@ def test_two_processes_give_the_same_traces(tiny: Path, tmp_path: Path) -> None:
 RUN = """
 import sys
 from pathlib import Path
+from dcopt.experiments.parts import _protocol as protocol
 from dcopt.experiments.reproduce import reproduce
 if __name__ == "__main__":
     reproduce(["binary"], Path(sys.argv[2]), recipe=Path(sys.argv[1]), jobs=int(sys.argv[3]))
@@ -207,7 +210,10 @@ def test_misspelt_recipes_are_refused_before_anything_runs(
     assert not (tmp_path / "out" / "report.html").exists()
 
 
-@pytest.mark.parametrize("kind", [k for k in recipe.KINDS if k != "scaling"])
+CURVES = "binary", "multiclass", "multiclass-kappa", "gap", "online"
+
+
+@pytest.mark.parametrize("kind", CURVES)
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_recipes_that_ship_are_good(kind: str, quick: bool) -> None:
     chosen = build(curves.Recipe, recipe.read(kind, quick), kind)
@@ -295,14 +301,6 @@ def test_a_run_that_did_not_get_there_is_nan_and_shown_as_missing() -> None:
     assert curve.x[-1] == 1.0  # where every run still is
 
 
-def test_the_erratum_is_found() -> None:
-    said = {c.id: c for c in claims.gap_claims([])}
-    assert said["gap-lagged"].verdict == "not supported" and said["gap-kink"].verdict == "supported"
-    # the paper's own example: G + r1 = |x|
-    assert said["gap-kink"].measured == "at x = 1, 0.1, 0.001: gap 1, 0.1, 0.001; distance 1, 1, 1"
-    assert "0e+00" not in said["gap-lagged"].measured
-
-
 def test_a_run_that_did_not_get_there_decides_nothing() -> None:
     runs = made_up([0.1, 0.2], [0.3, 0.4])
     short = runs.of("dca-svrg")[0]["columns"]
@@ -312,21 +310,13 @@ def test_a_run_that_did_not_get_there_decides_nothing() -> None:
     assert claim.verdict == "not testable here"
 
 
-def test_other_methods_need_a_finite_sum_by_construction() -> None:
-    """Not by an exception of this library, which nothing measured could keep it from raising."""
-    chosen = curves.Recipe("t", ("synthetic",), "squared-sigmoid", ("online-dca",), {"name": "zero"}, online=True)
-    line = {"key": "", "data": "synthetic", "method": "online-dca", "seed": 0, "n": 9, "shape": [3], "status": "done",
-            "columns": {name: [0.0, 1.0] for name in curves.COLUMNS}}  # fmt: skip
-    said = {c.id: c for c in claims.online_claims(views.Runs(chosen, "synthetic", [line]))}
-    assert said["online-others"].verdict == "by construction" and "refused" not in said["online-others"].measured
-
-
 def slope(value: float, low: float, high: float) -> Slope:
     return Slope(value, low, high, 0.0, (1.0, 2.0), (1.0, 2.0), 0, 10)
 
 
 def row(data: str, method: str, claim: float, honest: Slope) -> Row:
-    return Row(data, method, claim, honest, honest, honest, honest, None, verdict(honest, claim, (1 / 2, 2 / 3, 3 / 4)))
+    says = verdict(honest, claim, (1 / 2, 2 / 3, 3 / 4))
+    return Row(data, method, claim, honest, honest, honest, honest, None, says, sizes=claim)
 
 
 def test_the_row_above_says_what_the_panels_below_say() -> None:
@@ -334,7 +324,7 @@ def test_the_row_above_says_what_the_panels_below_say() -> None:
     a9a = row("a9a", "dca-page", 1 / 2, slope(0.53, 0.40, 0.58)), row("a9a", "dca-svrg", 2 / 3, slope(0.58, 0.57, 0.59))
     w8a = row("w8a", "dca-page", 1 / 2, slope(0.50, 0.48, 0.52)), row("w8a", "dca-svrg", 2 / 3, slope(0.7, 0.66, 0.72))
     in_eps = {"a9a": [row("a9a", "dca-page", 2.0, slope(1.3, 1.2, 1.4))]}
-    found: Any = SimpleNamespace(in_N={"a9a": a9a, "w8a": w8a}, in_eps=in_eps)
+    found: Any = SimpleNamespace(in_N={"a9a": a9a, "w8a": w8a}, in_eps=in_eps, recipe=SimpleNamespace(is_general=False))
     said = {c.id: c for c in orders.order_claims(found)}
     assert said["order-eps"].verdict == "bound holds, not attained"
     assert said["order-dca-page"].verdict == "supported"
@@ -370,3 +360,5 @@ def test_data_that_cannot_be_had_is_one_sentence(tiny: Path, tmp_path: Path, mon
 
 def test_one_pass_is_a_pass() -> None:
     assert (views.passes(1.0), views.passes(20.0), views.passes(0.5)) == ("1 pass", "20 passes", "0.5 passes")
+    chosen = build(curves.Recipe, recipe.read("binary"), "binary")
+    assert "passes" not in protocol(replace(chosen, passes=1.0, every=1.0, reference=1.0))

@@ -14,32 +14,33 @@ from dcopt.errors import BadSettings
 from dcopt.experiments import recipe
 from dcopt.experiments.contestants import CONTROLS
 from dcopt.experiments.records import Record, records
-from dcopt.experiments.scaling import Family, Recipe, Task, crossings, jobs, population, problem
+from dcopt.experiments.scaling import Task, crossings, jobs, population, problem
+from dcopt.experiments.scaling_recipe import Family, Recipe
 from dcopt.experiments.scaling_report import Findings
 from dcopt.experiments.slopes import CLAIMED, Slope, against_eps, against_N, fit_slope, verdict
 from dcopt.experiments.typed import build
 from dcopt.measures import criticality
 from dcopt.solve import iterate
 
-TESTED = ("dca", "dca-saga", "dca-svrg", "mm-saga", "mm-svrg", "dca-page", *CONTROLS)
+TESTED = ("dca", "dca-saga", "dca-svrg", "mm-saga", "mm-svrg", "mm-sarah", "dca-page", *CONTROLS)
 FAMILY = Family("synthetic", (64, 128, 256), 128, (1 / 2, 1 / 4), (1, 2, 3))
 TINY = Recipe("tiny", (FAMILY,), ("dca", "mm-saga", "dca-page"), runs=3, dim=6)
 
 
 def task(method: str, n: int = 256, seed: int = 0, **changes: float) -> Task:
     chosen = Recipe("one", (FAMILY,), TESTED, runs=3, dim=6, **changes)  # type: ignore[arg-type]
-    P, look = problem(chosen, FAMILY, n)
-    start = look([np.zeros(P.shape)])[0]
+    ground = problem(chosen, FAMILY, n)
+    start = ground.look([ground.x0])[0]
     return Task(chosen, FAMILY, n, method, seed, tuple((level, level * start) for level in (1 / 2, 1 / 4, 1 / 8)))
 
 
 def made(job: Task) -> list[Record]:
-    return crossings(*problem(job.recipe, job.family, job.n), job)
+    return crossings(problem(job.recipe, job.family, job.n), job)
 
 
 def brute(job: Task, steps: int) -> list[tuple[int, int, float]]:
     """(steps, gradients, d) at every step, with the library's own measure."""
-    P, _ = problem(job.recipe, job.family, job.n)
+    P = problem(job.recipe, job.family, job.n).P
     method = CONTROLS.get(job.method, job.method)
     states = islice(iterate(P, method, seed=job.seed), steps)
     return [(s.t, s.spent.gradients, criticality(P, s.x)) for s in states]
@@ -96,7 +97,7 @@ def test_a_run_that_does_not_cross_is_censored_and_has_no_number() -> None:
 
 
 def test_several_points_at_once_have_the_distances_of_the_measure() -> None:
-    P, look = problem(TINY, FAMILY, 256)
+    P, _, look = problem(TINY, FAMILY, 256)
     points = [np.random.default_rng(k).standard_normal(P.shape).astype(P.dtype) * (k % 3) for k in range(5)]
     assert look(points) == pytest.approx([criticality(P, x) for x in points], rel=1e-5)
 

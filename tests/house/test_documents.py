@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from functions import TORCH
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 
@@ -30,6 +31,11 @@ def test_a_page_prints_what_it_says(name: str) -> None:
     code, said = "".join(blocks(name, "python")), "".join(blocks(name, "text"))
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == said.split()
+
+
+@TORCH
+def test_the_page_on_components_prints_what_it_says() -> None:
+    test_a_page_prints_what_it_says("docs/components.md")
 
 
 def test_the_fit_that_is_shown_is_what_comes_out(tmp_path: Path) -> None:

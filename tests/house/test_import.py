@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("numba", "sklearn", "torch", "dask", "matplotlib", "pandas", "scipy", "typer", "rich", "pooch", "requests")
+HEAVY = (
+    "numba", "sklearn", "torch", "jax", "dask", "matplotlib", "pandas", "scipy", "typer", "rich", "pooch", "requests",
+)  # fmt: skip
 
 
 def test_import_loads_nothing_heavy() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dcopt.adaptive import Adaptive
 from dcopt.local import Accuracy, Descent, Escape, Ridge, WorkingSet, costs
 
 PAGE = (Path(__file__).parents[2] / "docs/policies.md").read_text(encoding="utf-8")
@@ -67,7 +68,7 @@ def test_a_number_on_the_page_is_that_of_the_code(row: list[str]) -> None:
 
 def test_the_page_has_every_policy_and_every_threshold() -> None:
     listed = {name for row in ROWS for _, name in names(row[1])}
-    for policy in (Accuracy, Descent, Escape, Ridge, WorkingSet):
+    for policy in (Accuracy, Descent, Escape, Ridge, WorkingSet, Adaptive):
         for field in fields(policy):
             if field.default is not None and not isinstance(field.default, bool):
                 assert f"{policy.__name__}.{field.name}" in listed

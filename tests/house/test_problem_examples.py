@@ -46,9 +46,64 @@ def test_parts_of_digits_are_better_than_their_mean():
     assert v.min() >= 0.0 and variance == pytest.approx(float(((X - X.mean(axis=0)) @ v).var()), rel=1e-6)
 
 
-def test_figures_are_drawn(tmp_path: Path):
-    example("robust_regression")["main"](str(tmp_path / "figure.png"))
+def test_weights_of_the_least_discrepancy_help_on_the_target():
+    module = example("domain_adaptation")
+    for seed in (0, 1):
+        errors = module["compare"](seed, ridges=(0.01,))
+        assert errors["target"] < errors["ridge 0.01"] < 0.6 * errors["equal"]
+    before, after, again = module["discrepancies"]()
+    assert after < 0.05 * before and again == pytest.approx(before, rel=1e-6)
+
+
+def test_streams_of_rows_tell_their_directions():
+    module = example("streaming_pca")
+    last = {name: sines[-1] for name, (_, sines) in module["curves"](20_000, 0).items()}
+    assert last["all rows so far"] < last["online-dca"] < 0.1 < last["Oja, a tenth of it"]
+
+
+def test_completion_without_shrinking_is_nearer():
+    module = example("matrix_completion")
+    errors = {rank: errors[best] for rank, (_, errors, best, _) in module["compare"](0, points=8).items()}
+    assert 0.5 < errors[5] < 0.8 * errors[0]
+
+
+def test_mcp_of_differences_keeps_the_heights_of_a_trend():
+    module = example("trend")
+    y, true = module["data"]()
+    tv, mcp = (module["fit"](y, 0.01, concave) for concave in (False, True))
+    assert np.flatnonzero(np.diff(mcp)).size == 6 and np.flatnonzero(np.diff(true)).size == 6
+    assert module["bias"](mcp, y, true) < 0.5 * module["bias"](tv, y, true)
+    assert np.linalg.norm(mcp - true) < 0.7 * np.linalg.norm(tv - true)
+
+
+DRAWN = {"robust_regression": {}, "domain_adaptation": {"seeds": 2}, "streaming_pca": {"samples": 3000, "seeds": 1},
+         "matrix_completion": {"seeds": 1}, "clustering": {}, "two_layer": {}}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_figures_are_drawn(name: str, tmp_path: Path):
+    example(name)["main"](str(tmp_path / "figure.png"), **DRAWN[name])
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_swaps_find_all_clusters_from_one_corner():
+    module = example("clustering")
+    A = module["data"]()
+    P = dcopt.problems.clustering(A, 15)
+    led = module["fit"](P, A[:15])
+    swapped, smoothed = module["swapped"](P, led, trials=25), module["smoothed"](A, A[:15])
+    assert P.value(swapped) < 0.3 < 0.5 < P.value(smoothed) < 0.7 < P.value(led)
+    true = module["fit"](P, np.reshape(A, (15, 200, 2)).mean(axis=1))
+    assert P.value(swapped) == pytest.approx(P.value(true), rel=0.01)
+
+
+def test_the_network_separates_the_spirals():
+    module = example("two_layer")
+    X, y = module["data"]()
+    P, x, trace = module["fit"](X, y, passes=150)
+    new, labels = module["data"](1)
+    assert np.mean((dcopt.problems.two_layer_output(P, x, new) > 0) == labels) > 0.98
+    assert trace[-1, 1] == pytest.approx(P.value(x)) and trace[-1, 1] < 0.1 * trace[0, 1]
 
 
 @pytest.mark.parametrize("page", ["problems.md", "from-cvxpy.md"])

@@ -345,9 +345,12 @@ def test_a_plan_for_the_gap_is_made_in_its_metric() -> None:
     G = MajorizingDiagonal(np.maximum(P.G.m, P.G.L / 30))
     theta = s * variance_smoothness(P.f, G)
     tau = max(1.0, 0.5 + 2 * theta)
-    a = (2 * tau - high / max(high, -low)) / 2 - theta
+    omega = 0.1 * tau  # the residuals of the programs in the metric of Q
+    a = (2 * tau - high / max(high, -low)) / 2 - theta - omega
     assert plan.tau == pytest.approx(tau) and plan.a == pytest.approx(a) and plan.violated == () and plan.kappa is None
-    assert plan.T == np.ceil(plan.D0 / 0.01 * (1 + theta**2 / (2 * tau * a)))
+    root = np.sqrt(plan.P.G.m.min())  # ζ is a residual in the Euclidean norm
+    rest = (np.sqrt(0.01) - plan.floor / root * (1 + (theta + omega) / a) / np.sqrt(2 * tau)) ** 2
+    assert plan.T == np.ceil(plan.D0 / rest * (1 + (theta + omega) ** 2 / (2 * tau * a)))
     assert f"τ = {plan.tau:.5g}" in str(plan) and "metric of Q" in str(plan)
     practical = dcopt.plan(P, 0.01, mode="practical")
     assert practical.tau == plan.tau and practical.T == plan.T  # both are what dca-page does

@@ -80,7 +80,7 @@ def differ(one: list[State], two: list[State]) -> bool:
 def all_rows() -> Iterator[tuple[str, Estimator]]:
     yield "fresh", Fresh(b=N, sampling="distinct")
     yield "page", PAGE(p=0.2, b_small=N, sampling="distinct")
-    yield "page-online", PAGE(p=0.2, b_small=N, b=N, sampling="distinct")
+    yield "page-sequence", PAGE(p=(0.5, 0.0, 0.2), b_small=N, sampling="distinct")
     yield "sarah", SARAH(b_small=N, period=5, sampling="distinct")
     yield "svrg", SVRG(b_small=N, period=5, sampling="distinct")
     yield "loopless-svrg", LooplessSVRG(b_small=N, q=0.2, sampling="distinct")

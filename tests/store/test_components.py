@@ -29,6 +29,7 @@ RICH = [
     ("regularizer", Box(low=[[0.0, 1.0], [2.0, 3.0]], high=math.inf)),
     ("regularizer", L1(0.1, weights=np.ones(200_000))),  # more than a header could hold
     ("estimator", PAGE(p=0.3, b_small=np.int64(7), b=9, sampling="distinct")),
+    ("estimator", PAGE(p=(0.5, 1 / 3, 0.1), b_small=7)),
     ("estimator", SAGA(b=3, quadratic="inside")),
     ("subsolver", InnerSVRG(b=3, seed=2**60)),
 ]

@@ -22,6 +22,7 @@ N, D, T, RUNS = 30, 3, 60, 150
 OWN = {
     "page": PAGE(p=0.2, b_small=3),
     "page-once": PAGE(p=1.0, b_small=3),
+    "page-sequence": PAGE(p=(0.0,) * 7 + (1.0, 0.1, 0.5, 0.3), b_small=3),
     "sarah": SARAH(b_small=3, period=6),
     "svrg": SVRG(b_small=3, period=6),
     "loopless-svrg": LooplessSVRG(b_small=3, q=0.2),
@@ -66,6 +67,17 @@ def test_the_spread_of_page_is_that_of_the_plans() -> None:
     assert PAGE(p=0.1, b_small=7).spread(100) == spread(0.1, 7)
     assert SARAH(b_small=4, period=1).spread(100) == SVRG(b_small=4, period=1).spread(100) == 0.0
     assert LooplessSVRG(b_small=4, q=1.0).spread(100) == Fresh(b=3).spread(100) == 0.0
+
+
+def test_the_spread_of_a_sequence() -> None:
+    """One probability is the sequence of one; in general, the largest sum that the recursion leaves to a step."""
+    assert PAGE(p=(0.1,), b_small=7).spread(100) == PAGE(p=(0.1, 0.1, 0.1), b_small=7).spread(100) == spread(0.1, 7)
+    assert PAGE(p=(1.0, 1.0), b_small=3).spread(9) == 0.0
+    p = (0.3, 0.0, 0.0, 0.9, 0.05, 0.2)
+    at = np.array(p + (0.2,) * 2000)  # at[t − 1] = p_t
+    sums = [sum(np.cumprod(1.0 - at[j : j + 1500])) for j in range(20)]  # of step j, over t > j
+    assert PAGE(p=p, b_small=5).spread(100) == pytest.approx(np.sqrt(max(sums) / 5), rel=1e-12)
+    assert max(sums) > sums[-1]
 
 
 def test_mm_saga_has_the_batches_that_its_theory_asks_for() -> None:

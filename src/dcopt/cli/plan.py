@@ -14,7 +14,9 @@ from ..theory.plan import Plan, plan
 from .names import settings_of
 from .terminal import Terminal
 
-NUMBERS = "mode setting measure eps b_small p gamma kappa eta tau a T D0 gradients paper_gradients bytes output".split()
+NUMBERS = (
+    "mode setting measure eps b_small p gamma kappa eta tau omega floor a T D0 gradients paper_gradients bytes output"
+).split()
 
 
 def explain(
@@ -47,6 +49,7 @@ def numbers_of(p: Plan) -> dict[str, Any]:
     return numbers | {
         "passes": passes,
         "violated": p.violated,
+        "uncertified": p.uncertified,
         "conditions": p.conditions,
         "constants": p.constants,
         "remarks": p.remarks,

@@ -8,6 +8,7 @@ from ..data.dense import DenseRows
 from ..losses import loss
 from ..sums import LinearSum
 from .base import Convex, Part
+from .component_mean import ComponentMean
 from .diagonal import Diagonal
 from .gram import Gram, majorizing_gram
 from .local_curvature import LocalCurvature
@@ -18,6 +19,7 @@ from .quadratic import Quadratic, gram, least_squares
 from .radial import Radial
 from .scaled_identity import ScaledIdentity
 from .shifted import Shifted
+from .unknown_scale import UnknownScale
 
 _A = np.cos(1.7 * np.arange(48.0)).reshape(8, 6)  # A few rows for the samples.
 _SUM = LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), np.array([-1.0, 1.0] * 4))
@@ -35,8 +37,8 @@ CONVEX: dict[str, Convex] = {  # The laws run on the sample of each name.
 }
 
 __all__ = [
-    "CONVEX", "Convex", "Diagonal", "Gram", "LocalCurvature", "Majorizer", "MajorizingDiagonal", "Mean", "Part",
-    "Quadratic", "Radial", "ScaledIdentity", "Shifted", "equilibrated_diagonal", "gram", "least_squares",
-    "majorizing_diagonal",
-    "majorizing_gram", "variance_smoothness",
+    "CONVEX", "ComponentMean", "Convex", "Diagonal", "Gram", "LocalCurvature", "Majorizer", "MajorizingDiagonal",
+    "Mean", "Part", "Quadratic", "Radial", "ScaledIdentity", "Shifted", "UnknownScale", "equilibrated_diagonal",
+    "gram",
+    "least_squares", "majorizing_diagonal", "majorizing_gram", "variance_smoothness",
 ]  # fmt: skip

@@ -6,6 +6,9 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..xp import Array, namespace
 
 
@@ -75,6 +78,16 @@ class Part(ABC):
         from .shifted import Shifted
 
         return Shifted(self, eta)
+
+
+def columns_of_hessian(G: Any, x: Array) -> NDArray[np.float64]:
+    """∇²G(x), a row and a column for every entry of x, by `G.hess_dot` on unit vectors"""
+    out, unit = np.empty((x.size, x.size)), np.zeros(x.size, x.dtype)
+    for j in range(x.size):
+        unit[j] = 1.0
+        out[j] = np.asarray(G.hess_dot(x, unit.reshape(x.shape)), np.float64).reshape(-1)
+        unit[j] = 0.0
+    return 0.5 * (out + out.T)
 
 
 def moved(made_of: Any, how: str) -> Any:

@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import require, require_number
 from ..sums import LinearSum
 from ..sums.constants import Smoothness
 from ..xp import Array, namespace
-from .base import Part, inner
+from .base import Part, columns_of_hessian, inner
+from .quadratic import gram
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,14 @@ class Mean(Part):
             return f.all().pull(c if f.weights is None else c * f.weights[:, None]) + self.mu * v
         c = f.loss.bend(z, f.labels) * t
         return f.all().pull(c if f.weights is None else c * f.weights) + self.mu * v
+
+    def hessian(self, x: Array) -> NDArray[np.float64]:
+        """Aᵀ diag(φ''(Ax)) A / N + μI, for x (d,); column by column for more classes"""
+        f = self.sum
+        if f.loss.labels == "class":
+            return columns_of_hessian(self, x)
+        bend = f.loss.bend(f.a.dot(x), f.labels)
+        return gram(f.a, bend if f.weights is None else bend * f.weights) + self.mu * np.eye(x.size)
 
     def bregman(self, x: Array, y: Array) -> float:
         """Row by row, (1/N) Σ w_i D_φ(⟨a_i, x⟩, ⟨a_i, y⟩) + μ/2 ‖x − y‖²"""

@@ -15,13 +15,18 @@ from .page import PAGE
 class SARAH(PAGE):
     """g_t = ∇f(x_t) every `period` steps, else g_{t−1} + ∇f_I'(x_t) − ∇f_I'(x_{t−1})."""
 
-    p: float = 1.0  # It is not used: `period` decides.
+    p: float | tuple[float, ...] = 1.0  # It is not used: `period` decides.
     b_small: int = 1
     period: int = 1
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         require_count("period", self.period)
+        super().__post_init__()
+
+    @property
+    def corrects(self) -> bool:
+        """Whether there are steps that correct the last estimate."""
+        return self.period > 1
 
     def spread(self, n: int) -> float:
         """√((M−1)/b'): every step enters the corrections of at most M − 1 others"""

@@ -29,6 +29,7 @@ from .contestants import method
 from .ledger import Line
 from .typed import build
 
+KAPPAS = ("L_f", "(c - 1)/c")
 REFERENCE = "reference"  # A long run for the best known F, which is not shown.
 COLUMNS = ("t", "seconds", "gradients", "paper", "F", "gap", "criticality", "nnz", "train", "test")
 _MAY_MISS = ("train", "test")  # A regression has no accuracy, and a run without test rows no test accuracy.
@@ -50,6 +51,7 @@ class Recipe:
     runs: int = 10
     test: float = 0.1  # The share of test rows.
     reference: float = 0.0  # The passes, each counted, of the long run.
+    kappa: str = "L_f"  # What the κ of the methods are multiples of; "(c - 1)/c" is the paper's L for c classes.
     online: bool = False  # Whether samples are drawn from the rows with replacement.
     variants: dict[str, dict[str, Any]] = field(default_factory=dict, hash=False)
 
@@ -58,6 +60,7 @@ class Recipe:
         for name in (*self.data, self.instead):
             pick("data", name, source.NAMES)
         pick("loss", self.loss, LOSSES)
+        pick("kappa", self.kappa, KAPPAS if self.loss == "softmax" else KAPPAS[:1])
         regularizer(self.penalty, 100)
         for name in (*self.methods, *self.shown):
             method(name, self.variants)
@@ -218,6 +221,10 @@ def _states(job: Job, split: SplitProblem) -> Iterator[Any]:
     if job.method == REFERENCE:
         return iterate(split.P, method("mm-saga-sqrt", {}), seed=job.seed)
     chosen = method(job.method, job.recipe.variants)
+    if job.recipe.kappa != KAPPAS[0]:  # L_f is max ‖a_i‖²/2.
+        assert split.P.classes is not None  # `Recipe` allows it for softmax alone.
+        c = len(split.P.classes)
+        chosen = replace(chosen, kappa=chosen.kappa * 2.0 * (c - 1) / c)
     if not job.recipe.online:
         return iterate(split.P, chosen, seed=job.seed)
     rng = np.random.default_rng([job.seed, 91])

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..report.panels import Verdict
 
+ATTAINED = 0.9  # A bound counts as attained where this share of it is reached.
+_DIFFERENCES = 1e-6  # The relative error of curvature that is seen by differences.
+
 
 class Mean(NamedTuple):
     """Student's interval; infinite for a single run."""
@@ -28,6 +31,12 @@ class Mean(NamedTuple):
         if self.high < bound:
             return "supported"
         return "not supported" if self.low > bound else "not distinguishable"
+
+    def within(self) -> Verdict:
+        """The verdict on an upper bound, of which this is the share that was measured."""
+        if self.low <= 1.0 and self.high < ATTAINED:
+            return "bound holds, not attained"
+        return self.below(1.0 + _DIFFERENCES)
 
 
 def mean(values: Sequence[float]) -> Mean:

@@ -11,7 +11,9 @@ from typing import Any
 
 from ..errors import BadInput, BadSettings
 
-KINDS = ("binary", "multiclass", "gap", "online", "scaling")  # In the order of the report.
+KINDS = (  # In the order of the report.
+    "binary", "multiclass", "multiclass-kappa", "gap", "online", "scaling", "general", "theorems", "statements",
+)  # fmt: skip
 
 
 def read(name: str, quick: bool = False, path: Path | None = None) -> dict[str, Any]:

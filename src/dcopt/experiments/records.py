@@ -27,6 +27,7 @@ class Record(NamedTuple):
     steps: int | None
     before: int  # All gradients at the last record before it, with d > ε.
     seconds: float  # The seconds of the run so far, with recording.
+    programs: int | None = 0  # Component gradients of G in the convex programs until then; no other field has them.
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Crossings:
             require(self.key == mine, "key", self.key, f"that of its records, {mine}")
             require(r.eps > 0.0 and r.level > 0.0, "eps, level", (r.eps, r.level), "numbers > 0")
             known = {"crossed": False, "censored": True}.get(r.status)
-            missing = {count is None for count in (r.gradients, r.paper, r.steps)}
-            require(missing == {known}, "status", r.status, "crossed with three counts, or censored without any")
+            missing = {count is None for count in (r.gradients, r.paper, r.steps, r.programs)}
+            require(missing == {known}, "status", r.status, "crossed with all counts, or censored without any")
 
 
 def check_line(line: Line, where: str) -> Crossings:
@@ -59,8 +60,10 @@ def records(lines: Sequence[Line]) -> list[Record]:
 
 
 def beyond(record: Record, count: str = "gradients") -> float:
-    """Gradients after the first N (or steps); ∞ if censored, which medians understand."""
-    value = getattr(record, count)
-    if value is None:
+    """Gradients after the first N ("with programs": those of G too), or steps; ∞ if censored, as medians take it."""
+    if record.gradients is None:
         return math.inf
+    if count == "with programs":
+        return float(record.gradients - record.n + (record.programs or 0))
+    value = getattr(record, count)
     return float(value) if count == "steps" else float(value - record.n)

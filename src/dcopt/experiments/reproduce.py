@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import platform
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import BadInput, BadSettings, require_count
 from ..report import html_page
-from ..report.panels import MEANING, Claim, Panel, Paper, Report
-from ..store import atomic
-from . import claims, curves, export, orders, recipe, records, scaling, source, views
-from .campaign import Silent, Watch, Workers, campaign
-from .ledger import Ledger
-from .scaling_report import Findings
-from .typed import build
+from ..report.panels import MEANING, Claim, Paper, Report
+from . import export, recipe, source
+from .campaign import Silent, Watch, Workers
+from .parts import Noted, Part, Way
 
 EXPERIMENTS = recipe.KINDS
 PAPER = Paper(
@@ -31,10 +29,16 @@ PAPER = Paper(
 _MAIN = {  # The axes of the figures.
     "binary": ("paper", "excess"),
     "multiclass": ("paper", "excess"),
+    "multiclass-kappa": ("paper", "excess"),
     "gap": ("paper", "gap"),
     "online": ("passes", "gap"),
 }
-_PAPER = {"binary": ("figure-1", "F"), "multiclass": ("figure-2", "F"), "scaling": ("table-1", "honest")}
+_PAPER = {  # The figures of the paper, each of the panels of its experiments side by side, and their y axis.
+    "figure-1": (("binary",), "F"),
+    "figure-2": (("multiclass", "multiclass-kappa"), "F"),
+    "table-1": (("scaling",), "honest"),
+    "table-1-general": (("general",), "honest"),
+}
 
 
 class Outcome(NamedTuple):
@@ -44,19 +48,6 @@ class Outcome(NamedTuple):
     files: tuple[Path, ...]
     claims: tuple[Claim, ...]
     summary: str
-
-
-class Part(NamedTuple):
-    """One experiment, finished."""
-
-    kind: str
-    panels: tuple[Panel, ...]
-    claims: tuple[Claim, ...]
-    protocol: str
-    remarks: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()  # The files, the ledger first.
-    head: tuple[str, ...] = ()
-    rows: tuple[export.Row, ...] = ()
 
 
 def reproduce(
@@ -82,7 +73,8 @@ def reproduce(
     notes = Noted(watch or Silent())
     lack = source.Missing(watch or Silent())
     with Workers(jobs) as workers:
-        parts = [_part(name, out, quick, workers, force, recipe, notes, lack) for name in names]
+        way = Way(out, quick, force, recipe, workers, notes, lack)
+        parts = [way.part(name) for name in names]
     files = [path for part in parts for path in part.files]
     looks = [row for part in parts if part.head == export.HEAD for row in part.rows]
     if looks:
@@ -95,62 +87,11 @@ def reproduce(
     protocol = (_COMMON, *(part.protocol for part in parts))
     about = Report(
         title, summary, said, panels, protocol, _made(jobs), (*([lack.sentence()] if lack.why else []), *notes.kept),
-        tuple(lack.why.values()), paper=PAPER, ran=_date(max(part.files[0].stat().st_mtime for part in parts)),
+        tuple(lack.why.values()), tables=tuple(t for part in parts for t in part.tables), paper=PAPER,
+        ran=_date(max(part.files[0].stat().st_mtime for part in parts)),
     )  # fmt: skip
     html_page.write(about, page)
     return Outcome(page, (*files, page), said, summary)
-
-
-class Noted:
-    """A Watch that also keeps the notes, for the report."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.kept: list[str] = []
-        self.begin, self.advance, self.end, self._note = watch.begin, watch.advance, watch.end, watch.note
-
-    def note(self, text: str) -> None:
-        self.kept.append(text)
-        self._note(text)
-
-
-def _part(
-    kind: str, out: Path, quick: bool, workers: Workers, force: bool, path: Path | None, watch: Noted,
-    lack: source.Missing,
-) -> Part:  # fmt: skip
-    table = recipe.read(kind, quick, path)
-    where = f"recipe {path or kind}"
-    place = out / "traces" / f"{kind}.jsonl"
-    if kind == "scaling":
-        complexity = build(scaling.Recipe, table, where)
-        return _scaling(complexity, Ledger(place, _head(table), force, records.check_line), workers, watch, lack)
-    chosen = build(curves.Recipe, table, where)
-    ledger = Ledger(place, _head(table), force, curves.check_line)
-    sets = lack.at_hand(chosen.data, chosen.instead)
-    lines = campaign(chosen.title, list(curves.jobs(chosen, sets)), ledger, workers, watch)
-    runs = views.runs(chosen, lines)
-    said = claims.of(kind, runs)
-    rows = tuple(export.looks(kind, lines))
-    panels = tuple(views.panel(kind, here) for here in runs)
-    remarks = tuple(orders.field_remarks(runs)) if kind in ("binary", "multiclass") else ()
-    return Part(kind, panels, tuple(said), _protocol(chosen), remarks, (ledger.path,), export.HEAD, rows)
-
-
-def _scaling(
-    chosen: scaling.Recipe, ledger: Ledger, workers: Workers, watch: Noted, lack: source.Missing
-) -> Part:
-    sets = lack.at_hand(tuple(f.data for f in chosen.families), None)
-    lines = campaign(chosen.title, list(scaling.jobs(chosen, sets)), ledger, workers, watch)
-    found = Findings(chosen, records.records(lines))
-    stem = ledger.path.parent.parent / "scaling"
-    atomic.write(stem.with_suffix(".md"), [found.markdown().encode()])
-    files = export.save(records.Record._fields, found.records, stem)
-    panels = tuple(views.scaling_panels(found))
-    said = tuple(orders.order_claims(found))
-    return Part("scaling", panels, said, found.protocol(), (), (ledger.path, stem.with_suffix(".md"), *files))
-
-
-def _head(table: dict[str, Any]) -> dict[str, Any]:
-    return {"dcopt": version("dcopt"), "digest": recipe.digest(table), "recipe": table}
 
 
 def _figures(parts: Sequence[Part], folder: Path, watch: Noted) -> list[Path]:
@@ -162,37 +103,33 @@ def _figures(parts: Sequence[Part], folder: Path, watch: Noted) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    for part in parts:
-        x, y = _MAIN.get(part.kind, ("N", "honest"))
+
+    def draw(make: Callable[[], list[Path]]) -> None:
         try:
-            if part.kind in _PAPER:  # The figure of the paper, with data sets side by side.
-                name, shown = _PAPER[part.kind]
-                written += paper_figure(part.panels, folder / name, x, shown)
-            for panel in part.panels:
-                written += panel_figure(panel, folder / panel.id, x, y, every=True)
+            written.extend(make())
         except BadInput as why:  # No finite value can be drawn.
             watch.note(f"no figure: {why}")
+
+    for name, (kinds, y) in _PAPER.items():
+        mine = [panel for part in parts if part.kind in kinds for panel in part.panels]
+        x = _MAIN.get(kinds[0], ("N", y))[0]
+        if mine:
+            draw(partial(paper_figure, mine, folder / name, x, y))
+    for part in parts:
+        for panel in part.panels:
+            x, y = _MAIN.get(part.kind, ("N", "honest"))
+            draw(partial(panel_figure, panel, folder / panel.id, x, y, every=True))
     return written
 
 
 _COMMON = (
-    "In all experiments but that on complexity: rows scaled to length 1, no intercept, x⁰ = 0, form (S) with G = "
+    "In the experiments with curves: rows scaled to length 1, no intercept, x⁰ = 0, form (S) with G = "
     "κ/2 ‖x‖². Each run keeps a random part of all rows for testing (in the code that the experiments follow, run"
     " r trained on 0.9^(r+1) of the data); all methods of a run see the same rows and draw independent batches "
     "(there: consecutive blocks). The paper counts a correction at two points as one gradient; honestly it costs "
     "two. Looking at a run is neither counted nor timed. Critical distance and gap are those of G = L_f/2 ‖x‖² "
     "for every method. Best known: the least F of all methods of a run and of a long run of SAGA with b = ⌈√N⌉."
 )
-
-
-def _protocol(chosen: curves.Recipe) -> str:
-    how = ", samples drawn with replacement" if chosen.online else ""
-    return (
-        f"{chosen.title}: {', '.join(chosen.data)}{how}; loss {chosen.loss}, penalty {views.penalty(chosen)}; "
-        f"{chosen.runs} runs, seeds 0 to {chosen.runs - 1}, {100 * chosen.test:g} % of the rows for testing; budget "
-        f"{chosen.passes:g} passes in the paper's count, looks every {chosen.every:g} honest passes; the long run has "
-        f"{chosen.reference:g} passes."
-    )
 
 
 def _made(jobs: int) -> dict[str, str]:

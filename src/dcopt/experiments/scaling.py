@@ -1,14 +1,16 @@
 """Component gradients until the critical distance d(x) = dist(∇H(x) + w, ∂(G + r1)(x)) first falls below ε.
 
-F(x) = (1/N) Σ φ(⟨a_i, x⟩, y_i) + λ Σ (1 − exp(−α |x_j|)), rows of length 1, squared sigmoid, x0 = 0. Every N is a
-prefix of one population in a fixed random order, and λ does not depend on N (the paper has 1/N): F changes with N
-only by sampling, L_f not at all. ε is a share of d(0) on the whole population, the same for every N.
+Form (S): F(x) = (1/N) Σ φ(⟨a_i, x⟩, y_i) + λ Σ (1 − exp(−α |x_j|)), rows of length 1, squared sigmoid, x0 = 0. Every
+N is a prefix of one population in a fixed random order, and λ does not depend on N (the paper has 1/N): F changes with
+N only by sampling, L_f not at all. ε is a share of d(x0) on the whole population, the same for every N.
+
+Problem (M): those of `general`, with a G of their own. Gradients are those of the h_i, as the theorems count; what the
+convex programs cost, where G is itself a mean over rows, is recorded apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -16,70 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.check import as_rows
-from ..errors import BadSettings, pick, require, require_count, require_number
+from ..measures import criticality
 from ..problem import Problem
 from ..problems.erm import erm
 from ..regularizers import Exponential
 from ..solve import iterate
 from ..sums import LinearSum
 from ..xp import Array
-from . import source
+from . import general, source
 from .contestants import KNOWN
 from .ledger import Line
 from .records import Record
+from .scaling_recipe import Family, Recipe
 
-_FINEST = 50.0  # 2^−50 is about the rounding of one number in float64: no distance is known to a smaller share
 _ROWS, _POINTS = 8192, 8  # One evaluation takes several points at once, through blocks of rows that fit the cache.
-
-
-@dataclass(frozen=True)
-class Family:
-    """One population: the sizes of its prefixes, and the size at which ε varies further."""
-
-    data: str  # A LIBSVM name, or "synthetic".
-    sizes: tuple[int, ...]
-    at: int  # This N is also run with `fine`.
-    levels: tuple[float, ...]  # ε / d(0) at every N; the last one is the ε of the fit against N
-    fine: tuple[float, ...]  # The exponents k of ε = 2^−k d(0) at N = `at`, for the fit against ε.
-
-    def __post_init__(self) -> None:
-        pick("data", self.data, source.NAMES)
-        for n in (*self.sizes, self.at):
-            require_count("sizes", n, 2)
-        for level in self.levels:
-            require_number("levels", level, 0.0, 1.0, open_low=True)
-        for k in self.fine:
-            require_number("fine", k, 0.0, _FINEST)
-        if not self.sizes or self.at not in self.sizes or not self.levels:
-            raise BadSettings("at", self.at, "one of the sizes, with at least one level")
-
-    def wanted(self, n: int) -> tuple[float, ...]:
-        """The levels of a run with n components, from loose to tight."""
-        return tuple(sorted({*self.levels, *(2.0**-k for k in self.fine if n == self.at)}, reverse=True))
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The whole experiment."""
-
-    title: str
-    families: tuple[Family, ...]
-    methods: tuple[str, ...]
-    runs: int = 10  # Deterministic DCA makes one run.
-    lam: float = 1e-4
-    alpha: float = 5.0
-    dim: int = 20  # The dimension of the synthetic population.
-    ratio: float = 1.04  # The ratio of gradients beyond the first N between two records.
-    cap: float = 2000.0  # The passes after which a run is censored.
-
-    def __post_init__(self) -> None:
-        require(bool(self.families), "families", self.families, "at least one family")
-        for name in self.methods:
-            pick("methods", name, KNOWN)
-        require_count("runs", self.runs)
-        require_count("dim", self.dim)
-        require_number("ratio", self.ratio, 1.0, open_low=True)
-        require_number("cap", self.cap, 1.0)
 
 
 class Task(NamedTuple):
@@ -97,8 +49,7 @@ class Task(NamedTuple):
         return f"{self.family.data}/{self.n}/{self.method}/{self.seed}"
 
     def run(self) -> Line:
-        P, look = problem(self.recipe, self.family, self.n)
-        found = crossings(P, look, self)
+        found = crossings(problem(self.recipe, self.family, self.n), self)
         says = f"{found[-1].status} after {found[-1].gradients or found[-1].before} gradients"
         return {"key": self.key, "says": says, "records": [r._asdict() for r in found]}
 
@@ -116,12 +67,23 @@ def population(data: str, n: int, dim: int) -> tuple[Any, Any]:
     return X[order], y[order]
 
 
+class Ground(NamedTuple):
+    """F on the first n rows, where its runs start, and its critical distance at several points."""
+
+    P: Problem
+    x0: Array
+    look: Callable[[Sequence[Array]], list[float]]
+
+
 @lru_cache(maxsize=1)
-def problem(recipe: Recipe, family: Family, n: int) -> tuple[Problem, Looker]:
-    """F on the first n rows, and its critical distance."""
+def problem(recipe: Recipe, family: Family, n: int) -> Ground:
+    """F on the first n rows."""
+    if recipe.is_general:
+        P, x0, *_ = general.PROBLEMS[family.data](n, recipe.dim)
+        return Ground(P, x0, lambda points: [criticality(P, x) for x in points])
     X, y = population(family.data, max(family.sizes), recipe.dim)
     P = erm(X[:n], y[:n], "squared-sigmoid", Exponential(lam=recipe.lam, alpha=recipe.alpha))
-    return P, Looker(P, X)
+    return Ground(P, np.zeros(P.shape), Looker(P, X))
 
 
 class Looker:
@@ -151,17 +113,17 @@ class Looker:
 def jobs(recipe: Recipe, sets: Sequence[str]) -> Iterator[Task]:
     """Every run of the recipe on the sets at hand, those on the same data together."""
     for family in (f for f in recipe.families if f.data in sets):
-        P, look = problem(recipe, family, max(family.sizes))
-        start = look([np.zeros(P.shape)])[0]
+        whole = problem(recipe, family, max(family.sizes))
+        start = whole.look([whole.x0])[0]
         for n in family.sizes:
             # Six digits give the same ε, and the same line, on machines that round differently.
             eps = tuple((level, float(f"{level * start:.6g}")) for level in family.wanted(n))
-            for method in recipe.methods:
-                for seed in range(1 if method == "dca" else recipe.runs):
+            for method in recipe.methods_on(family):
+                for seed in range(1 if method in recipe.once else recipe.runs):
                     yield Task(recipe, family, n, method, seed, eps)
 
 
-def crossings(P: Problem, look: Looker, task: Task) -> list[Record]:
+def crossings(ground: Ground, task: Task) -> list[Record]:
     """Follow the method, look at gradients N + 1, N + ratio, N + ratio², …, and note the first look with d ≤ ε.
 
     What is spent between two looks is at most a share ratio − 1 of the gradients beyond the first N, or one step.
@@ -170,28 +132,47 @@ def crossings(P: Problem, look: Looker, task: Task) -> list[Record]:
     recipe, n = task.recipe, task.n
     open_eps, found = list(task.eps), []
     began, before, due = perf_counter(), 0, 0.0
-    waiting: list[tuple[int, int, int, Array]] = []
-    for state in iterate(P, KNOWN[task.method], seed=task.seed):
-        spent = state.spent
+    waiting: list[tuple[Spent, Array]] = []
+    for spent, x in _steps(ground, task):
         capped = spent.gradients > recipe.cap * n
         if not capped and spent.gradients - n >= due:
-            waiting.append((state.t, spent.gradients, spent.paper, state.x))
+            waiting.append((spent, x))
             due = recipe.ratio * (spent.gradients - n)
         if len(waiting) < _POINTS and not capped:
             continue
-        distances = look([x for *_, x in waiting]) if waiting else []
-        for (t, gradients, paper, _), d in zip(waiting, distances, strict=True):
+        distances = ground.look([x for _, x in waiting]) if waiting else []
+        for (spent, _), d in zip(waiting, distances, strict=True):
             while open_eps and d <= open_eps[0][1]:
-                found.append(_record(task, open_eps.pop(0), (gradients, paper, t), before, began))
-            before = gradients
+                found.append(_record(task, open_eps.pop(0), spent, before, began))
+            before = spent.gradients
         waiting.clear()
         if capped or not open_eps:
             break
-    return found + [_record(task, eps, (), before, began) for eps in open_eps]
+    return found + [_record(task, eps, None, before, began) for eps in open_eps]
 
 
-def _record(task: Task, eps: tuple[float, float], at: tuple[int, ...], before: int, began: float) -> Record:
-    gradients, paper, steps = at or (None, None, None)
+class Spent(NamedTuple):
+    """What a run has spent: steps, component gradients in both counts, and those of the convex programs."""
+
+    steps: int
+    gradients: int
+    paper: int
+    programs: int
+
+
+def _steps(ground: Ground, task: Task) -> Iterator[tuple[Spent, Array]]:
+    """Every step of the method, without end."""
+    if not task.recipe.is_general:
+        for state in iterate(ground.P, KNOWN[task.method], seed=task.seed, x0=ground.x0):
+            yield Spent(state.t, state.spent.gradients, state.spent.paper, 0), state.x
+    P, method = general.contestant(task.method, ground.P)
+    meter = general.Metered(method.prepare(P)[0])
+    for state in iterate(P, method, seed=task.seed, x0=ground.x0, subsolver=meter):
+        programs = meter.gradients
+        yield Spent(state.t, state.spent.gradients - programs, state.spent.paper - programs, programs), state.x
+
+
+def _record(task: Task, eps: tuple[float, float], at: Spent | None, before: int, began: float) -> Record:
     return Record(
         data=task.family.data,
         n=task.n,
@@ -200,9 +181,10 @@ def _record(task: Task, eps: tuple[float, float], at: tuple[int, ...], before: i
         level=eps[0],
         eps=eps[1],
         status="crossed" if at else "censored",
-        gradients=gradients,
-        paper=paper,
-        steps=steps,
+        gradients=at and at.gradients,
+        paper=at and at.paper,
+        steps=at and at.steps,
         before=before,
+        programs=at and at.programs,
         seconds=round(perf_counter() - began, 4),
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import BadSettings
 from ..report.panels import Verdict
+from .contestants import is_dca, step_cost
 from .records import Record, beyond
 
 NoClaim = Literal["no claim"]
@@ -91,7 +92,7 @@ def _line(x: NDArray[np.float64], ys: NDArray[np.float64]) -> tuple[NDArray[np.f
 def verdict(slope: Slope, claim: float | None, rivals: Iterable[float]) -> Verdict | NoClaim:
     """What the interval, widened by SLACK, says about an upper bound x^claim.
 
-    "no claim": the method is a control.
+    "no claim": the method is a control, or Table I has no order for it.
     "supported": the claim is in it and no rival exponent. "not distinguishable": another exponent is in it, too.
     "bound holds, not attained": it lies below the claim. "not supported": it lies above.
     """
@@ -117,11 +118,13 @@ class Row(NamedTuple):
     steps: Slope
     mean: Slope | None  # As `honest`, through means instead of medians, because theorems bound expectations.
     verdict: Verdict | NoClaim  # The verdict on `honest`.
+    programs: Slope | None = None  # As `honest`, with the gradients of G that the programs cost; None: they cost none.
+    sizes: float = math.nan  # The slope of the expected gradients in one step: what batch sizes alone would give.
 
 
 def against_N(records: Sequence[Record], level: float) -> list[Row]:
-    """Exponents in N at ε = level · d(0)."""
-    chosen = [r for r in records if r.level == level]
+    """Exponents in N at ε = level · d(0), through the sizes at which a method is not DCA itself."""
+    chosen = [r for r in records if r.level == level and (r.method == "dca" or not is_dca(r.method, r.n))]
     return _rows(chosen, "n", CLAIMED, _N_RIVALS)
 
 
@@ -149,7 +152,11 @@ def _rows(records: Sequence[Record], axis: str, claims: dict[str, float], rivals
         known = all(value < math.inf for values in counts[0] for value in values)  # A mean needs every run to cross.
         mean = fit_slope(xs, counts[0], middle=np.mean) if known else None
         says = verdict(honest, claims.get(method), rivals)
-        rows.append(Row(data, method, claims.get(method), honest, paper, total, steps, mean, says))
+        sizes = _line(np.log(xs), np.log([[step_cost(method, int(x)) for x in xs]]))[0][0] if axis == "n" else math.nan
+        programs = None
+        if any(r.programs for x in xs for r in groups[x]):
+            programs = fit_slope(xs, [[beyond(r, "with programs") for r in groups[x]] for x in xs])
+        rows.append(Row(data, method, claims.get(method), honest, paper, total, steps, mean, says, programs, sizes))
     return rows
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from .curves import Recipe
 from .intervals import Mean, mean
 from .ledger import Line
 from .records import Record, beyond
-from .scaling_report import Findings
+from .scaling_report import HEAD, Findings, cells
 from .slopes import Row
 
 XS = (
@@ -32,6 +31,7 @@ YS = (
     Axis("train", "training accuracy"),
     Axis("test", "test accuracy"),
 )
+_INKS = {"saga-sqrt": "mm-saga-sqrt", "sdca-unshifted": "spare-1"}
 _POINTS = 60  # The number of points of a curve against seconds.
 
 
@@ -156,13 +156,14 @@ def _few(m: Mean) -> str:
 
 def scaling_panels(found: Findings) -> Iterator[Panel]:
     """Gradients after the first N, against N and against d(0)/ε, with the fitted exponents in the table."""
-    xs = Axis("N", "N", log=True), Axis("eps", "d(0) / ε", log=True)
+    xs = Axis("N", "N", log=True), Axis("eps", "d(x⁰) / ε", log=True)
     ys = tuple(
         Axis(name, text, log=True)
         for name, text in (
             ("honest", "component gradients after the first N"),
             ("paper", "the same, as the paper counts"),
             ("steps", "steps"),
+            *([("programs", "the same with the gradients of G in the programs")] if found.recipe.is_general else []),
         )
     )
     for family in found.families:
@@ -175,21 +176,25 @@ def scaling_panels(found: Findings) -> Iterator[Panel]:
                 mine = [r for r in found.records if (r.data, r.method) == (family.data, row.method)]
                 mine = [r for r in mine if (r.level == family.levels[-1] if x == "N" else r.n == family.at)]
                 curves[row.method][x] = _medians(row, mine, x, scale)
-        legend = tuple(Method(m, contestants.label(m), contestants.KNOWN[m].says) for m in named)
+        legend = tuple(
+            Method(m, contestants.label(m), contestants.KNOWN[m].says, ink=_INKS.get(m, "")) for m in named
+        )
         caption = (
             "Median of the runs, and their range, until the critical distance is at most ε; against N, "
-            f"ε = {family.levels[-1]:g} d(0); against ε, N = {family.at}."
+            f"ε = {family.levels[-1]:g} d(x⁰); against ε, N = {family.at}."
         )
         tables = tuple(_exponents(title, rows) for title, rows in (("N", in_N), ("1/ε", in_eps)))
-        yield Panel(f"scaling-{family.data}", f"{found.recipe.title}: {family.data}", caption, xs, ys, legend, curves,
+        kind, title = ("general", "General G") if found.recipe.is_general else ("scaling", found.recipe.title)
+        yield Panel(f"{kind}-{family.data}", f"{title}: {family.data}", caption, xs, ys, legend, curves,
                     marks=True, tables=tables)  # fmt: skip
 
 
 def _medians(row: Row, records: Sequence[Record], x: str, scale: float) -> Curve:
     """The medians that the line was fitted to, and the range of the runs; a censored run has no upper end."""
     bands: dict[str, Band] = {}
-    for name, count in (("honest", "gradients"), ("paper", "paper"), ("steps", "steps")):
-        slope = getattr(row, name)
+    counts = ("honest", "gradients"), ("paper", "paper"), ("steps", "steps"), ("programs", "with programs")
+    for name, count in counts:
+        slope = getattr(row, name) or row.honest
         at = dict(zip(slope.xs, slope.medians, strict=True))
         ends = [[beyond(r, count) for r in records if (r.n if x == "N" else 1.0 / r.eps) == v] for v in row.honest.xs]
         bands[name] = Band(tuple(at.get(v, math.nan) for v in row.honest.xs),
@@ -198,10 +203,8 @@ def _medians(row: Row, records: Sequence[Record], x: str, scale: float) -> Curve
 
 
 def _exponents(title: str, rows: Sequence[Row]) -> Table:
-    head = ("method", "claimed", "measured, honest", "paper's count", "all gradients", "steps", "verdict")
-    cells: list[tuple[Any, ...]] = []
-    for r in rows:
-        claim = "–" if r.claim is None else f"{r.claim:.2f}"
-        cells.append((contestants.label(r.method), claim, *map(str, (r.honest, r.paper, r.total, r.steps)), r.verdict))
-    return Table(f"Exponents in {title}", head, tuple(cells), "Slopes of the medians in log-log, 95 % intervals.")
+    programs = any(r.programs is not None for r in rows)
+    head = (*HEAD, *(["with programs"] if programs else []), "verdict")
+    lines = tuple(cells(r, programs) for r in rows)
+    return Table(f"Exponents in {title}", head, lines, "Slopes of the medians in log-log, 95 % intervals.")
 

@@ -9,7 +9,9 @@ from ..errors import a_kind
 from ..losses import Loss
 from ..problem import Problem
 from ..regularizers import Regularizer
+from ..sums import Components, ComponentStream
 from .base import Law, LawBroken, run
+from .components import LAWS as COMPONENT_LAWS
 from .convex import LAWS as CONVEX_LAWS
 from .estimators import LAWS as ESTIMATOR_LAWS
 from .facets import LAWS as FACET_LAWS
@@ -30,6 +32,8 @@ def laws_for(component: object) -> Mapping[str, Law]:
         return LOSS_LAWS
     if isinstance(component, Regularizer):
         return REGULARIZER_LAWS
+    if isinstance(component, Components):
+        return COMPONENT_LAWS
     if isinstance(component, Problem):
         return PROBLEM_LAWS
     if hasattr(component, "start") and hasattr(component, "step"):
@@ -40,13 +44,13 @@ def laws_for(component: object) -> Mapping[str, Law]:
         return CONVEX_LAWS
     if hasattr(component, "takes"):
         return SUBSOLVER_LAWS
-    kinds = "loss, regularizer, estimator, row matrix, convex part, sub-solver or problem"
+    kinds = "loss, regularizer, estimator, row matrix, convex part, sub-solver, sum of components or problem"
     raise TypeError(f"{a_kind(component)} is no {kinds}")
 
 
 def check(component: object) -> list[str]:
-    """Run every law that applies to your own loss, regularizer, estimator, row matrix, convex part G, sub-solver or
-    problem (of which G and H must be convex, and F what they make).
+    """Run every law that applies to your own loss, regularizer, estimator, row matrix, convex part G, sub-solver,
+    components or problem (of which G and H must be convex, and F what they make).
 
     Returns the names of the laws kept; raises LawBroken with every law that is not, and where that was seen.
 
@@ -56,10 +60,12 @@ def check(component: object) -> list[str]:
     >>> "slope-is-derivative" in dcopt.check(dcopt.losses.LOSSES["logistic"])
     True
     """
+    if isinstance(component, ComponentStream):
+        component = component.holdout
     return run(laws_for(component), component)
 
 
 __all__ = [
-    "CONVEX_LAWS", "ESTIMATOR_LAWS", "LOSS_LAWS", "PROBLEM_LAWS", "REGULARIZER_LAWS", "ROW_LAWS", "SUBSOLVER_LAWS",
-    "LawBroken", "RowMatrix", "check", "laws_for",
+    "COMPONENT_LAWS", "CONVEX_LAWS", "ESTIMATOR_LAWS", "LOSS_LAWS", "PROBLEM_LAWS", "REGULARIZER_LAWS", "ROW_LAWS",
+    "SUBSOLVER_LAWS", "LawBroken", "RowMatrix", "check", "laws_for",
 ]  # fmt: skip

@@ -61,6 +61,19 @@ def curvature_is_tight(loss: Loss) -> None:
         demand(off <= room, f"curvature {end:.6g} is loose: {met:.6g} is the furthest seen")
 
 
+def steepest_is_tight(loss: Loss) -> None:
+    """|slope| ≤ steepest, and it is met within 5 % where it is finite"""
+    fine = np.linspace(-8.0, 8.0, 16001)
+    fine = np.concatenate([fine, 12.5 * fine])  # Some losses are steep in a narrow place, some far out.
+    lengths = [np.abs(line.slope(fine)) for line in lines(loss)]
+    if loss.labels == "class":
+        lengths = [np.linalg.norm(loss.slope(far * z, labels), axis=-1) for z, labels in scores() for far in (1.0, 1e3)]
+    most = max(float(np.max(length)) for length in lengths)
+    demand(most <= loss.steepest * (1.0 + 1e-9), f"steepest = {loss.steepest:.6g} is exceeded: {most:.6g}")
+    tight = not np.isfinite(loss.steepest) or most >= 0.95 * loss.steepest
+    demand(tight, f"steepest = {loss.steepest:.6g} is loose: {most:.6g} is the most seen")
+
+
 def finite_when_huge(loss: Loss) -> None:
     """finite, without a floating-point fault, in the type that came: |z| ≤ 1e6 (float64), 1e4 (float32)"""
     for dtype, top in RANGES:
@@ -189,6 +202,7 @@ LAWS: dict[str, Law] = {
     "bend-is-derivative": bend_is_derivative,
     "curvature-bounds-slopes": curvature_bounds_slopes,
     "curvature-is-tight": curvature_is_tight,
+    "steepest-is-tight": steepest_is_tight,
     "finite-when-huge": finite_when_huge,
     "asymptote-is-right": asymptote_is_right,
     "nan-in-nan-out": nan_in_nan_out,

@@ -17,7 +17,7 @@ def prox_minimizes(r: Regularizer) -> None:
     for draw, xs in cases(r, 3):
         for v in xs:
             v = v + 0.2 * draw.normal(size=v.shape)
-            for step in steps(draw, v.shape):
+            for step in steps(draw, v.shape, r):
                 p = r.prox(v, step)
 
                 def cost(q: Any, v: Any = v, step: Any = step) -> float:
@@ -37,7 +37,7 @@ def prox_is_firm(r: Regularizer) -> None:
     for draw, xs in cases(r):
         for v, u in zip(xs, xs[::-1], strict=True):
             v, u = v + draw.normal(size=v.shape), 2.0 * u
-            for step in steps(draw, v.shape):
+            for step in steps(draw, v.shape, r):
                 p, q = r.prox(v, step), r.prox(u, step)
                 gap = dot((p - q) / step, p - q) - dot((p - q) / step, v - u)
                 demand(small(gap, dot((v - u) / step, v - u)), "prox is not firmly non-expansive")
@@ -56,8 +56,8 @@ def distance_is_exact(r: Regularizer) -> None:
                 e /= np.linalg.norm(e) or 1.0
                 low = dot(u, e) - (r.r1(x + t * e) - at) / t
                 demand(d >= low - 1e-7 * (1 + abs(at)), f"distance {d:g} is below {low:g}")
-            # the quotient falls short by about t / |x_j|: a step far below the smallest entry
-            s = 1e-5 * min(0.1, float(np.min(np.abs(x), where=x != 0, initial=0.1)))
+            # The quotient falls short by about t / |x_j|: a step far below the smallest entry that is not rounding.
+            s = 1e-5 * min(0.1, float(np.min(np.abs(x), where=np.abs(x) > 1e-12, initial=0.1)))
             move = r.prox(x + s * u, s) - x
             size = float(np.linalg.norm(move))
             top = (dot(u, move) - (r.r1(x + move) - at)) / size if size > 1e-3 * s else 0.0

@@ -27,8 +27,10 @@ def cases(r: Regularizer, n: int = 9) -> Cases:
         yield draw, xs
 
 
-def steps(draw: np.random.Generator, shape: tuple[int, ...]) -> list[Any]:
-    """Two numbers, one step per entry, and for a matrix one per row."""
+def steps(draw: np.random.Generator, shape: tuple[int, ...], r: Regularizer) -> list[Any]:
+    """Two numbers, one step per entry, and for a matrix one per row; only numbers where r takes nothing else."""
+    if r.one_step:
+        return [0.3, 4.0]
     arrays = [np.exp(draw.normal(size=s)) for s in {shape, (shape[0], *(1 for _ in shape[1:]))}]
     return [0.3, 4.0, *arrays]
 

@@ -59,7 +59,7 @@ def everywhere(estimator: Estimator, f: LinearSum, at: Step) -> Iterator[tuple[f
     def act(draw: Draw) -> Estimate:
         return estimator.step(f, at.x, at.prev, deepcopy(at.before.memory), draw)
 
-    return outcomes(at.t, coin(estimator), act)
+    return outcomes(at.t, coin(estimator, at.t), act)
 
 
 def cases(estimator: Estimator, n: int = N) -> list[LinearSum]:
@@ -86,14 +86,16 @@ def near(a: Array, b: Array, what: str, tol: float = 1e-12) -> None:
     demand(off <= tol * (1.0 + float(np.max(np.abs(b), initial=0.0))), f"{what}: off by {off:.3g}")
 
 
-def coin(estimator: Estimator) -> float | None:
-    """The chance of a refresh by coin."""
-    return estimator.q if isinstance(estimator, LooplessSVRG) else estimator.p if isinstance(estimator, PAGE) else None
+def coin(estimator: Estimator, t: int = 1) -> float | None:
+    """The chance of a refresh by coin in step t."""
+    if isinstance(estimator, PAGE):
+        return estimator.chance(t)
+    return estimator.q if isinstance(estimator, LooplessSVRG) else None
 
 
 def refresh(estimator: Any, t: int) -> float:
     """The chance that step t starts afresh."""
-    p = coin(estimator)
+    p = coin(estimator, t)
     if isinstance(estimator, SARAH) or p is None:
         return float(t % getattr(estimator, "period", t + 1) == 0)
     return p
@@ -112,5 +114,6 @@ def in_order(estimator: Estimator) -> bool:
 def with_batch(estimator: Any, b: int) -> Any:
     """The same estimator with batches of b distinct rows, or None if it has no such settings."""
     names = {s.name for s in fields(estimator)} if is_dataclass(estimator) else set()
-    sizes = {name: b for name in names & {"b", "b_small"} if getattr(estimator, name) is not None}
+    sizes: dict[str, Any] = {name: b for name in names & {"b", "b_small"} if getattr(estimator, name) is not None}
+    sizes |= {"b": None} if len(sizes) == 2 else {}  # PAGE takes b' < b, or b = None for all rows.
     return replace(estimator, **sizes, sampling="distinct") if sizes and "sampling" in names else None

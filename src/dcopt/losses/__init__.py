@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import pick
 from .base import Loss, Margin, Residual
 from .cauchy import Cauchy
+from .from_function import from_function
 from .geman_mcclure import GemanMcClure
 from .huber import Huber
 from .logistic import Logistic
@@ -56,5 +57,6 @@ __all__ = [
     "SquaredSigmoid",
     "Tukey",
     "Welsch",
+    "from_function",
     "loss",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
@@ -20,14 +21,23 @@ class Loss(ABC):
 
     labels: ClassVar[Literal["binary", "class", "real"]]
     # A bound ϕ ≥ lower; None: not known, so that plans need F(x0) − inf F from the user.
-    lower: ClassVar[float | None] = 0.0
+    lower: float | None = 0.0
+
+    # sup |∂ϕ/∂z| (‖·‖₂ of the slopes of c scores); infinite where there is none or it is not known.
+    steepest: float = math.inf
 
     elementwise: ClassVar[bool] = False  # Its formulas are arithmetic and functions of this file: they can be compiled.
+    formulas: Any = None  # of a loss from a function: its formulas as data, which can be compiled too.
 
     @property
     @abstractmethod
     def curvature(self) -> tuple[float, float]:
         """(inf ϕ″, sup ϕ″), exact: methods are slow with a larger constant and wrong with a smaller one."""
+
+    @property
+    def remark(self) -> str:
+        """What results should say of the loss"""
+        return ""
 
     @abstractmethod
     def value(self, z: Array, labels: Array) -> Array:
@@ -80,8 +90,14 @@ class Residual(Loss):
     labels = "real"
     c: float = 1.0
 
+    unit_steepest: ClassVar[float] = math.inf  # sup |ϕ′| at unit scale
+
     def __post_init__(self) -> None:
         require_number("c", self.c, *_SCALES)
+
+    @property
+    def steepest(self) -> float:  # type: ignore[override]  # c sup |ϕ′|
+        return self.c * self.unit_steepest
 
     @abstractmethod
     def phi(self, e: Array) -> Array:

@@ -13,6 +13,7 @@ class Cauchy(Residual):
     """ϕ(e) = log(1 + e²)/2,   ϕ″ = (1 − e²)/(1 + e²)², least at e² = 3: −1/8"""
 
     elementwise = True
+    unit_steepest = 0.5  # at e = 1
 
     @property
     def curvature(self) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..xp import Array
@@ -13,6 +14,7 @@ class GemanMcClure(Residual):
     """ϕ(e) = e²/(2(1 + e²)),   ϕ″ = (1 − 3e²)/(1 + e²)³, least at e² = 1: −1/4"""
 
     elementwise = True
+    unit_steepest = 9 / (16 * math.sqrt(3))  # at e² = 1/3
 
     @property
     def curvature(self) -> tuple[float, float]:

@@ -13,6 +13,7 @@ class Huber(Residual):
     """ϕ(e) = e²/2 for |e| ≤ 1, |e| − 1/2 beyond;   ϕ″ is 1, then 0"""
 
     elementwise = True
+    unit_steepest = 1.0
 
     c: float = 1.345  # 95 % efficient under normal errors.
 

@@ -13,6 +13,7 @@ class Logistic(Margin):
     """ϕ(m) = log(1 + e⁻ᵐ),   ϕ″ = σ(m)σ(−m) in (0, 1/4]"""
 
     elementwise = True
+    steepest = 1.0
 
     @property
     def curvature(self) -> tuple[float, float]:

@@ -14,6 +14,7 @@ class Sigmoid(Margin):
     """ϕ(m) = 1 / (1 + eᵐ) = s,   ϕ″ = s(1 − s)(1 − 2s), stationary at s = (1 ± 1/√3)/2: ±1/(6√3)"""
 
     elementwise = True
+    steepest = 0.25
 
     @property
     def curvature(self) -> tuple[float, float]:

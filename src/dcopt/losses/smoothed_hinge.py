@@ -18,6 +18,7 @@ class SmoothedHinge(Margin):
     """
 
     elementwise = True
+    steepest = 1.0
 
     a: float = 1.0
     width: float = 0.5

@@ -19,6 +19,7 @@ class SmoothedRamp(Margin):
     """
 
     elementwise = True
+    steepest = 1.0
 
     s: float = 0.0
     width: float = 0.5

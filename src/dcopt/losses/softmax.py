@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -24,6 +25,7 @@ class Softmax(Loss):
     """
 
     labels = "class"
+    steepest = math.sqrt(2)  # ‖p − e_label‖, where p is at another class
 
     @property
     def curvature(self) -> tuple[float, float]:

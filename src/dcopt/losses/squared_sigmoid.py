@@ -17,6 +17,7 @@ class SquaredSigmoid(Margin):
     """
 
     elementwise = True
+    steepest = 8 / 27  # at s = 2/3
 
     @property
     def curvature(self) -> tuple[float, float]:

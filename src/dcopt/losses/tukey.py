@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..xp import Array
@@ -13,6 +14,7 @@ class Tukey(Residual):
     """ϕ(e) = (1 − (1 − e²)₊³)/6,   ϕ″ = (1 − e²)₊(1 − 5e²), least at e² = 3/5: −4/5"""
 
     elementwise = True
+    unit_steepest = 16 / (25 * math.sqrt(5))  # at e² = 1/5
 
     c: float = 4.685  # 95 % efficient under normal errors
 

@@ -14,6 +14,7 @@ class Welsch(Residual):
     """ϕ(e) = (1 − e^(−e²))/2,   ϕ″ = (1 − 2e²)e^(−e²), least at e² = 3/2: −2e^(−3/2)"""
 
     elementwise = True
+    unit_steepest = math.exp(-0.5) / math.sqrt(2)  # at e² = 1/2
 
     @property
     def curvature(self) -> tuple[float, float]:

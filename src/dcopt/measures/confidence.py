@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..convex import UnknownScale
 from ..problem import Point, Problem
-from ..sums import StreamSum
-from ..xp import Array, namespace
+from ..xp import namespace
 
 CONFIDENCE = 0.95
 
@@ -38,24 +38,24 @@ class SampleBound(NamedTuple):
 def sample_bound(P: Problem, measure: str, at: Point, value: float) -> SampleBound:
     """The measure and its rounding for a finite sum; an upper confidence bound for a stream."""
     f = P.sum
-    if not isinstance(f, StreamSum):
+    if f.source is None:
         # The gap has an allowance of its own.
-        return SampleBound(value + rounding(P, at.x) if measure == "criticality" else value)
+        return SampleBound(value + rounding(P, at) if measure == "criticality" else value)
     spread = f.spread(at.x)
-    error = spread / math.sqrt(f.holdout.n * (1.0 - CONFIDENCE))
+    error = spread / math.sqrt((f.evaluation.n or 1) * (1.0 - CONFIDENCE))
     if measure == "criticality":
         return SampleBound(value + error, spread)
     half = error / math.sqrt(2 * (P.G.rho + P.r.rho))
     return SampleBound((half + math.sqrt(value + half * half)) ** 2, spread)
 
 
-def rounding(P: Problem, x: Array) -> float:
+def rounding(P: Problem, at: Point) -> float:
     """A bound of the rounding error of ∇f(x), and so of the critical distance, to first order.
 
-    It is the bound that the sum knows, or ε ‖∇G(x)‖.
+    It is the bound that the sum knows, or ε ‖∇G(x)‖; ε ‖∇f(x)‖ where nothing is known of f, not even κ.
     """
-    known = None if P.f is None else P.f.rounding(x)
+    known = None if P.f is None else P.f.rounding(at.x)
     if known is not None:
         return known
-    g = P.G.grad(x)
+    g = at.down if isinstance(P.G, UnknownScale) else P.G.grad(at.x)
     return float(np.finfo(np.float64).eps) * math.sqrt(float(namespace(g).sum(g * g)))

@@ -30,7 +30,7 @@ def scale(P: Problem, measure: str = "criticality", x0: Array | None = None) -> 
         at = P.examine(np.asarray(x, np.float64))
         g = at.down[part]
         size = math.sqrt(float(namespace(g).sum(g * g))) if measure == "criticality" else abs(at.F)
-        if rounding(P, at.x) < size < math.inf:
+        if rounding(P, at) < size < math.inf:
             return size
     return 1.0
 

@@ -41,7 +41,7 @@ class Nothing(SumBase):
     rows: None = None
 
     def facts(self) -> Facts:
-        return Facts(L_H=0.0, L=0.0, L_v=0.0)
+        return Facts(L_H=0.0, L=0.0, L_v=0.0, tables=False)
 
     def all(self) -> Nothing:
         return self

@@ -10,6 +10,7 @@ from .capped_l1 import CappedL1
 from .elastic_net import ElasticNet
 from .excepting import Except
 from .exponential import Exponential
+from .fused import Fused
 from .geman import Geman
 from .l1 import L1
 from .l1_minus_l2 import L1MinusL2
@@ -17,10 +18,12 @@ from .l2 import L2
 from .log_sum import LogSum
 from .lp_smooth import LpSmooth
 from .mcp import MCP
+from .nuclear_minus_ky_fan import NuclearMinusKyFan
 from .profiled import Profiled
 from .reweighted import Reweighted, reweighted
 from .scad import SCAD
 from .simplex import Simplex
+from .spectral_ball import SpectralBall
 from .top_k import TopK
 from .transformed_l1 import TransformedL1
 from .weighted import WeightedL1
@@ -55,6 +58,7 @@ def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regular
 
 __all__ = [
     "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
-    "Exponential", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "Profiled", "Regularizer",
-    "Reweighted", "Simplex", "TopK", "TransformedL1", "WeightedL1", "Zero", "regularizer", "reweighted",
+    "Exponential", "Fused", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "NuclearMinusKyFan",
+    "Profiled", "Regularizer", "Reweighted", "Simplex", "SpectralBall", "TopK", "TransformedL1", "WeightedL1", "Zero",
+    "regularizer", "reweighted",
 ]  # fmt: skip

@@ -46,6 +46,11 @@ class Regularizer(ABC):
         """The first dimensions that x must have, where the settings fix them (weights, groups, bounds)."""
         return None
 
+    @property
+    def one_step(self) -> bool:
+        """Whether the prox takes one number as its step only, because singular values have no step of their own."""
+        return False
+
     @abstractmethod
     def value(self, x: Array) -> float:
         """r(x); not r₁(x) - r₂(x) where that cancels; inf outside the domain."""
@@ -112,6 +117,10 @@ class Wrapping(Regularizer):
     @property
     def shape(self) -> tuple[int, ...] | None:
         return self.of.shape
+
+    @property
+    def one_step(self) -> bool:
+        return self.of.one_step
 
 
 class Convex(Regularizer):

@@ -1,4 +1,4 @@
-"""Constraints on points that may be float32 and are checked in float64."""
+"""Constraints, and other regularizers that depend on rounding, at points of float32 that are checked in float64."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any, Self
 import numpy as np
 
 from ..xp import Array, namespace
-from .base import AboveZero, Convex
+from .base import AboveZero, Convex, Regularizer
 
 # The relative rounding of a sum over the entries of x: some hundred units of each type.
 _ROOM, _ROOM_SINGLE = 1e-13, 1e-5
 
 
 @dataclass(frozen=True)
-class Constraint(AboveZero, Convex):
-    """r(x) = ∞ outside of a convex set. `single`: its points are float32, also where they are checked in float64."""
+class Rounded(Regularizer):
+    """A regularizer that allows for the rounding of its points.
+
+    `single`: its points are float32, also where they are checked in float64.
+    """
 
     single: bool = field(default=False, init=False, repr=False, compare=False)
 
@@ -26,10 +29,15 @@ class Constraint(AboveZero, Convex):
 
     @cached_property
     def of_single(self) -> Self:
-        """The constraint for float32 points."""
+        """The regularizer for float32 points."""
         made = replace(self)
         object.__setattr__(made, "single", True)
         return made
+
+
+@dataclass(frozen=True)
+class Constraint(Rounded, AboveZero, Convex):
+    """r(x) = ∞ outside of a convex set."""
 
     def room(self, x: Array) -> float:
         """The relative rounding error of a sum over x that is allowed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -153,9 +154,11 @@ def _groups(groups: Any) -> Any:
     except (TypeError, ValueError):
         labels = "; of one label for each feature: [np.flatnonzero(labels == k) for k in np.unique(labels)]"
         raise BadSettings("groups", groups, 'None, "rows" or a list of index groups' + labels) from None
-    flat = sorted(j for g in lists for j in g)
-    good = all(lists) and bool(flat) and flat == list(range(len(flat)))
-    require(good, "groups", groups, "non-empty groups, each feature 0 ... d-1 in exactly one of them")
+    times = Counter(j for g in lists for j in g)
+    expected = "non-empty groups, each feature 0 ... d-1 in exactly one of them"
+    require(all(lists) and bool(times) and min(times) >= 0, "groups", groups, expected)
+    for j in range(len(times)):  # d different features are 0 … d − 1 if and only if none of these is missing.
+        require(times[j] == 1, "groups", groups, f"{expected}; feature {j} is in {times[j]} of them")
     return lists
 
 

@@ -15,7 +15,6 @@ SIGNS: dict[Verdict, str] = {  # Signs besides colours.
     "not supported": "✗",
     "bound holds, not attained": "≤",
     "not distinguishable": "≈",
-    "by construction": "≡",
     "not testable here": "?",
 }
 _TITLES = "Verdict", "Claim", "In the paper", "Data", "Measured"

@@ -18,6 +18,7 @@ from ..store import atomic
 from .palette import INKS, inks_of
 from .panels import Axis, Panel
 
+_ACROSS = 4  # More panels than these are in two rows.
 _STYLE: Any = {
     "font.size": 8,
     "axes.titlesize": 9,
@@ -36,7 +37,7 @@ def panel_figure(panel: Panel, stem: Path, x: str, y: str, *, every: bool = Fals
 
 
 def paper_figure(panels: Sequence[Panel], stem: Path, x: str, y: str, *, every: bool = False) -> list[Path]:
-    """Panels side by side with one legend below, as in a paper."""
+    """Panels side by side with one legend below, as in a paper; more than four in two rows."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -44,19 +45,23 @@ def paper_figure(panels: Sequence[Panel], stem: Path, x: str, y: str, *, every: 
     if not panels:
         raise BadInput("panels", "is empty: expected at least one panel")
     lines = [_lines(panel, x, y, every) for panel in panels]
-    width = 4.4 if len(panels) == 1 else 3.3 * len(panels)
+    across = len(panels) if len(panels) <= _ACROSS else -(-len(panels) // 2)
+    width = 4.4 if across == 1 else 3.3 * across
     with rc_context(_STYLE):
-        figure = Figure(figsize=(width, 3.4), layout="constrained")
+        figure = Figure(figsize=(width, 3.4 if across == len(panels) else 5.8), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        axes = figure.subplots(-(-len(panels) // across), across, squeeze=False).ravel()
+        for spare in axes[len(panels) :]:
+            spare.set_axis_off()
+        axes = axes[: len(panels)]
         for axis, panel, mine in zip(axes, panels, lines, strict=True):
             _draw(axis, panel, x, y, mine)
             axis.set_title(panel.title)
             _absent(axis, panel, mine, lines)
-        for axis, panel in zip(axes[1:], panels[1:], strict=True):
-            if _axis(panel.ys, y).label == _axis(panels[0].ys, y).label:
+        for k, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
+            if k % across and _axis(panel.ys, y).label == _axis(panels[0].ys, y).label:
                 axis.set_ylabel("")  # The label is shown once, on the left.
-        _legend(figure, panels, lines, 4 if len(panels) == 1 else 4 * len(panels) - 2)
+        _legend(figure, panels, lines, 4 if across == 1 else 4 * across - 2)
         return _save(figure, stem, 220)
 
 

@@ -15,15 +15,13 @@ Verdict = Literal[
     "not supported",
     "bound holds, not attained",
     "not distinguishable",
-    "by construction",
     "not testable here",
 ]
 MEANING: dict[Verdict, str] = {
     "supported": "the whole 95 % interval is where the claim says",
     "not supported": "the whole interval is elsewhere",
-    "bound holds, not attained": "what was measured lies below an upper bound: nothing here needs the bound",
+    "bound holds, not attained": "what was measured lies clearly below an upper bound: nothing here needs the bound",
     "not distinguishable": "the interval contains what is claimed and something else",
-    "by construction": "it follows from a definition; no run could contradict it",
     "not testable here": "no experiment on this page can decide it",
 }
 _FROM_WEAK = ("not supported", "not testable here", "not distinguishable", "bound holds, not attained")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..convex import ScaledIdentity
+from ..convex import ScaledIdentity, UnknownScale
 from ..errors import BadSettings, pick, require_number
 from ..measures import MEASURES, scale
 from ..problem import Problem
@@ -113,7 +113,7 @@ class Goal:
             raise BadSettings("samples", None, "a budget for a stream: samples=, steps=, seconds= or tol=")
         if rules:
             return rules
-        most = _PASSES if isinstance(P.G, ScaledIdentity) else _GENERAL_PASSES
+        most = _PASSES if isinstance(P.G, ScaledIdentity | UnknownScale) else _GENERAL_PASSES
         return [Samples(_MOST) if stream else Passes(_FEW if self.tol is None else most)]
 
     @property

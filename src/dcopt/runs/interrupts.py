@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data.stream import nothing
 from ..status import Status
-from ..sums import StreamSum, Sum
+from ..sums import Sum
 
 _TICK = 0.05  # seconds between two looks at the time limit while a source keeps a run waiting
 
@@ -58,7 +58,7 @@ class Interrupts:
         return self._noted or any(handler.asked for handler in self._held)
 
     def __enter__(self) -> Interrupts:
-        stream = self.sum.stream if isinstance(self.sum, StreamSum) else None
+        stream = self.sum.source
         if threading.current_thread() is threading.main_thread():
             handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
             self._held = [handler for handler in handlers if isinstance(handler, Held)]
@@ -99,7 +99,7 @@ class Interrupts:
     @property
     def _waiting(self) -> bool:
         """Whether the caller's source is at work: a run interrupted now need not wait for it."""
-        return isinstance(self.sum, StreamSum) and self.sum.stream.waiting
+        return self.sum.source is not None and self.sum.source.waiting
 
     def __exit__(self, *exc: object) -> None:
         for held in self._held:
@@ -107,8 +107,8 @@ class Interrupts:
         if self._ticks:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        if isinstance(self.sum, StreamSum):
-            self.sum.stream.between = nothing
+        if self.sum.source is not None:
+            self.sum.source.between = nothing
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 

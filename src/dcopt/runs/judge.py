@@ -27,10 +27,13 @@ class Promise:
     sampled: int = 0  # steps that descend on a sample: F on all rows may rise meanwhile
     measure: str = "measure"
     blame: str = ""  # what may be wrong where F rises
+    restores: bool = False  # The method tests F and goes back where it rose: nothing between two tests is a verdict.
 
 
 def judge(ledger: Ledger, look: Examined, promise: Promise, lost: float) -> End | None:
     """DIVERGED where a number is not finite or F rose past its bound; `lost` is what rounding may take from F."""
+    if promise.restores and ledger.first is not None:
+        return None
     if not math.isfinite(look.F) or math.isnan(look.measure):
         said = f"F is {look.F}, the {promise.measure} {look.measure} at step {look.t}"
         return End(Status.DIVERGED, said + promise.blame)

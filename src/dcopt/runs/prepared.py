@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from ..auto import AUTO, Resolved, in_decomposition
+from ..adaptive.levels import scales
+from ..adaptive.memory import Adapted
+from ..auto import AUTO, Resolved
 from ..convex import equilibrated_diagonal
 from ..data.engine import clock
 from ..draw import Draw
@@ -43,7 +45,7 @@ class PreparedRun:
 
     def __init__(self, P: Problem, choice: Resolved, goal: Goal, seed: int, subsolver: str | Subsolver | None) -> None:
         self.P, self.goal, self.seed, self.choice = P, goal, seed, choice
-        self.ready: Ready = choice.method.ready(in_decomposition(P, choice.decomposition))
+        self.ready: Ready = choice.ready(P)
         self.notes = choice.notes + self.ready.notes
         self.subsolver = own_subsolver(subsolver, self.ready)
 
@@ -143,10 +145,19 @@ class PreparedRun:
                 driver.ledger = replace(driver.ledger, searches=searches, certified=here, leap=True)
             if keeper is not None:
                 keeper.end(driver)
-            found = result(driver, end, self.ready.name, goal.tol, goal.loose_tol, goal.scale)
-            searched = (_searched(driver, self._escape.least),) if self.searches else ()
+            found = result(driver, end, self.ready.name, goal.tol, goal.loose_tol, goal.scale, self._tested(driver))
+            searched: tuple[str, ...] = (_searched(driver, self._escape.least),) if self.searches else ()
+            seen = driver.state.memory
+            if isinstance(seen, Adapted):
+                what = "kappa" if scales(self.ready.P) else "the shift eta"
+                searched += (f"{what} was adapted: {seen.level:.3g} at the end",)
             more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
             return replace(found, notes=(*found.notes, *more)) if more else found
+
+    def _tested(self, driver: Driver) -> tuple[int, Array] | None:
+        """The last point at which F was tested, with its step, where steps between tests may have led higher."""
+        seen = driver.state.memory
+        return (seen.good.t, seen.good.x) if isinstance(seen, Adapted) else None
 
     def _goes_on(self, driver: Driver, end: End) -> bool:
         """Whether to leave this critical point: F is lower than where the last search began, and budgets allow it."""
@@ -158,11 +169,13 @@ class PreparedRun:
     def _told(self) -> Told:
         P, goal, ready = self.P, self.goal, self.ready
         sampled = 0 if self.local is None else self.local.samples.length(P.sum)
-        kappa = None if self.local is not None else getattr(ready.P.G, "kappa", None)
+        adapts = self.local is not None or ready.adaptive is not None
+        kappa = None if adapts else getattr(ready.P.G, "kappa", None)
         blame = "" if kappa is None else f": kappa = {kappa:.3g} may be below the curvature of f"
         certified = P.n is not None and ready.P.inner_tol < math.inf
         eps = float(np.finfo(P.dtype).eps)
-        promise = Promise(eps, ready.descends, certified, sampled, goal.measure, blame)
+        restores = ready.adaptive is not None
+        promise = Promise(eps, ready.descends, certified, sampled, goal.measure, blame, restores)
         return Told(self._measured(), goal.measure, goal.every(P), goal.output, self.seed, promise)
 
     def _measured(self) -> Problem:
@@ -185,7 +198,7 @@ class PreparedRun:
         method = choice.method if isinstance(choice.asked, (str, Method)) else choice.asked
         origin = Origin(
             method, choice.decomposition, self.ready.text, self.subsolver, self.seed, self.goal.plain(), own_rule,
-            fingerprint(self.P),
+            fingerprint(self.P), None if choice.adaptive is None else asdict(choice.adaptive),
         )  # fmt: skip
         return Keeper(path, float(every), origin)
 

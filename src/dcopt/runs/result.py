@@ -10,19 +10,23 @@ from ..data import engine
 from ..measures.confidence import CONFIDENCE
 from ..state import Certificate, Result, Spent
 from ..status import Status
+from ..xp import Array
 from . import judge
 from .driver import Driver
 from .ledger import End, Examined
 
 
 def result(
-    run: Driver, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None
-) -> Result:
-    """The result of a run that has come to this end."""
+    run: Driver, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None,
+    tested: tuple[int, Array] | None = None,
+) -> Result:  # fmt: skip
+    """The result of a run that has come to this end. It returns the point that was tested if the last one is higher."""
     run.record()
     look = run.examined(run.t, run.state.x) if run.memory() is not None else run.examine()
     if end.status is not Status.CONVERGED:
         look = _returned(run, end, look, tol)
+        if tested is not None and run.told.output == "last" and not look.F <= run.P.value(tested[1]):
+            look = run.examined(*tested)
     broken = run.ledger.end  # found when the last points were examined
     if broken is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
         end = broken

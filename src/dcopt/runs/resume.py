@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..adaptive import Adaptive, blank
+from ..adaptive.memory import Adapted
 from ..auto import resolve
 from ..draw import Draw, as_seed
 from ..errors import BadModel, BadSettings, ResumeMismatch
@@ -91,7 +93,9 @@ def resume(
         goal = replace(goal, tol=new.tol, scale=new.scale)
     goal = replace(goal, loose_tol=goal.loose_tol if new.loose_tol is None else new.loose_tol)
     rule = goal.rule(P, stop)
-    choice = resolve(origin.method, P)._replace(decomposition=origin.decomposition)
+    told = origin.adaptive
+    adaptive = None if told is None else guarded(path, lambda: Adaptive(**told))
+    choice = resolve(origin.method, P, adaptive)._replace(decomposition=origin.decomposition)
     run = PreparedRun(P, choice, goal, origin.seed, origin.subsolver)
     if run.ready.text != origin.estimator:
         raise ResumeMismatch(found.path, (f"the estimator: {origin.estimator} then, {run.ready.text} now",))
@@ -119,7 +123,9 @@ def _restored(found: Checkpoint, run: PreparedRun) -> tuple[State, Ledger, Seque
         state.memory.check()
     if state.t > 0 and ready.local is None:
         draw = Draw(run.seed, state.t)
-        tried = ready.estimator.step(ready.P.sum, state.x, state.prev, state.thawed().memory, draw)
+        memory = state.thawed().memory
+        inner = memory.inner if isinstance(memory, Adapted) else memory
+        tried = ready.estimator.step(ready.P.sum, state.x, state.prev, inner, draw)
         if tried.g.shape != shape:
             raise BadModel(found.path, f"its memory leads to a gradient of shape {tried.g.shape}, x has shape {shape}")
     return state, ledger, found.records()
@@ -128,6 +134,8 @@ def _restored(found: Checkpoint, run: PreparedRun) -> tuple[State, Ledger, Seque
 def _fresh(found: Checkpoint, run: PreparedRun) -> Any:
     """A memory of the method at the point of the file"""
     x, ready = found.x(run.P.shape), run.ready
+    if ready.adaptive is not None:
+        return blank(ready.P, ready.estimator, x, Draw(run.seed, 0))
     if ready.local is None:
         return ready.estimator.start(ready.P.sum, x, Draw(run.seed, 0)).memory
     f = ready.local.samples.sum(ready.P.sum, Draw(run.seed, max(found.t - 1, 0)))

@@ -35,6 +35,7 @@ class Origin:
     told: dict[str, Any]  # The budgets, tolerances and output that the caller gave.
     own_rule: bool  # Whether the caller gave a stop rule, which no file can hold.
     fingerprint: dict[str, str]
+    adaptive: dict[str, Any] | None = None  # The settings of an adaptive κ.
 
 
 def save(path: str | os.PathLike[str], origin: Origin, run: Driver, calls: Calls = CALLS) -> None:
@@ -78,6 +79,7 @@ def packed(
             "told": origin.told,
             "own_rule": origin.own_rule,
             "fingerprint": origin.fingerprint,
+            "adaptive": origin.adaptive,
         },
         "state": {
             "t": state.t,

@@ -41,6 +41,8 @@ def fingerprint(P: Problem) -> dict[str, str]:
     }
     f = P.sum.facts().rows
     parts["the form"] = "G − H" if P.f is None else "f"
+    if P.f is None and P.settled:
+        parts["the shift"] = "fixed"
     if f is None:
         return parts | {"the sum": _text(P.sum)}
     return parts | {
@@ -126,6 +128,14 @@ def _feed(h: Any, value: Any, depth: int) -> None:
         _feed_array(h, value)
     elif isinstance(value, (*_PLAIN, np.generic, np.dtype, type)):
         h.update(repr(value).encode() + b"\0")
+    elif isinstance(value, dict):
+        _feed(h, tuple(value.items()), depth + 1)
+    elif hasattr(value, "__dlpack__") and hasattr(value, "detach"):  # A tensor of PyTorch.
+        _feed_array(h, value.detach().cpu().numpy())
+    elif hasattr(value, "__dlpack__"):
+        _feed_array(h, np.asarray(value))
+    elif hasattr(value, "tocsr"):
+        _feed(h, (value.indptr, value.indices, value.data, value.shape), depth + 1)
     elif isinstance(value, (tuple, list)):
         h.update(b"%d\0" % len(value))
         for v in value:

@@ -162,7 +162,7 @@ def _unpacked(path: str, header: dict[str, Any], arrays: dict[str, Array]) -> Ch
     origin = Origin(
         rebuild(said[kind], kind, arrays), str(said["decomposition"]), str(said["made"]),
         None if sub is None else rebuild(sub, "subsolver", arrays),
-        int(said["seed"]), told, bool(said["own_rule"]), prints,
+        int(said["seed"]), told, bool(said["own_rule"]), prints, said.get("adaptive"),
     )  # fmt: skip
     return Checkpoint(path, origin, header, arrays)
 

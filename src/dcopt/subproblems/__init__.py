@@ -13,6 +13,7 @@ from .groups import GroupDescent, groups
 from .newton_cg import NewtonCG, newton_cg
 from .oracle import Oracle, oracle
 from .prox import Prox, prox
+from .prox_newton import ProxNewton, prox_newton
 from .radial import Radial, radial
 from .svrg import InnerSVRG, svrg
 
@@ -24,6 +25,7 @@ SUBPROBLEMS: dict[str, Solver] = {  # The laws run on the programs that each sub
     "groups": groups,
     "newton-cg": newton_cg,
     "svrg": svrg,
+    "prox-newton": prox_newton,
     "fista": fista,
     "oracle": oracle,
 }
@@ -34,7 +36,9 @@ def choose(G: Convex, r: Regularizer) -> Solver:
     for solver in (prox, radial, direct, cd, groups, newton_cg):
         if solver.takes(G, r):
             return solver
-    return svrg if svrg.worth(G, r) else fista
+    if svrg.worth(G, r):
+        return svrg
+    return prox_newton if prox_newton.takes(G, r) else fista
 
 
 def subsolver(spec: str | Subsolver) -> Subsolver:
@@ -47,6 +51,6 @@ def subsolver(spec: str | Subsolver) -> Subsolver:
 
 __all__ = [
     "FISTA", "SUBPROBLEMS", "CoordinateDescent", "Direct", "GroupDescent", "Inner", "InnerSVRG", "NewtonCG", "Oracle",
-    "Prox", "Radial", "Solver", "Subsolver", "cd", "choose", "direct", "fista", "groups", "newton_cg", "oracle",
-    "prox", "radial", "rounding", "subsolver", "svrg",
+    "Prox", "ProxNewton", "Radial", "Solver", "Subsolver", "cd", "choose", "direct", "fista", "groups",
+    "newton_cg", "oracle", "prox", "prox_newton", "radial", "rounding", "subsolver", "svrg",
 ]  # fmt: skip

@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..convex import Convex
+from ..convex.base import columns_of_hessian
 from ..regularizers import Regularizer
 from ..sums import Cost
 from ..xp import Array, namespace
@@ -37,7 +39,7 @@ class FISTA(Solver):
             return self._solve(G, r, y, warm, tol)
 
     def _solve(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
-        count = _Count(G)
+        count = Counter(G)
         x, g = warm, count.grad(warm)
         if not finite(g):
             return nowhere(warm, count.cost)
@@ -47,7 +49,11 @@ class FISTA(Solver):
         step = 1.0 / (G.L if G.L > 0.0 else 1.0) if known else _first_step(count, x, g, y)
         rho, t, beta, k = G.rho, 1.0, 0.0, 0
         z, gz = x, g
-        while best.residual > aim and k < self.steps and not best.stalled(k):
+
+        def value() -> tuple[float, float]:
+            return count.value(r, y, x)
+
+        while best.residual > aim and k < self.steps and not best.stalled(k, value):
             k += 1
             if known:
                 new, at_new = r.prox(z - step * (gz - y), step), None
@@ -72,8 +78,8 @@ class FISTA(Solver):
         return Inner(namespace(best.x).asarray(best.x, copy=True), best.residual, k, count.cost)
 
 
-class _Count:
-    """∇G with a counter of its evaluations."""
+class Counter:
+    """∇G and the program's value with a counter of their evaluations."""
 
     def __init__(self, G: Convex) -> None:
         self.G, self.calls = G, 0
@@ -82,13 +88,25 @@ class _Count:
         self.calls += 1
         return self.G.grad(x)
 
+    def value(self, r: Regularizer, y: Array, x: Array) -> tuple[float, float]:
+        """G + r1 − ⟨y, ·⟩ at x, which is a pass like a gradient, and the rounding of the three."""
+        self.calls += 1
+        each = self.G.value(x), r.r1(x), -float(namespace(x).sum(y * x))
+        return sum(each), 8.0 * float(namespace(x).finfo(x.dtype).eps) * sum(map(abs, each))
+
+    def hessian(self, x: Array) -> NDArray[np.float64]:
+        """∇²G(x), which counts as a product with it for every entry of x."""
+        self.calls += x.size
+        own = getattr(self.G, "hessian", None)
+        return columns_of_hessian(self.G, x) if own is None else own(x)
+
     @property
     def cost(self) -> Cost:
         spent = self.calls * getattr(self.G, "components", 0)
         return Cost(spent, spent)
 
 
-def _first_step(count: _Count, x: Array, g: Array, y: Array) -> float:
+def _first_step(count: Counter, x: Array, g: Array, y: Array) -> float:
     """An estimate of 1/L from a short step downhill"""
     length = norm(g - y)
     if length == 0.0:
@@ -98,7 +116,9 @@ def _first_step(count: _Count, x: Array, g: Array, y: Array) -> float:
     return 1.0 / bend if 0.0 < bend < math.inf else 1.0
 
 
-def _backtrack(count: _Count, r: Regularizer, y: Array, z: Array, gz: Array, step: float) -> tuple[Array, Array, float]:
+def _backtrack(
+    count: Counter, r: Regularizer, y: Array, z: Array, gz: Array, step: float
+) -> tuple[Array, Array, float]:
     """The first step with ⟨∇G(x⁺) − ∇G(z), x⁺ − z⟩ ≤ ‖x⁺ − z‖²/(2s), the sum of D_G(x⁺, z) and D_G(z, x⁺).
 
     D_G(x⁺, z) ≤ ‖x⁺ − z‖²/(2s) is what the theory asks for. This condition implies it and uses gradients alone,

@@ -15,8 +15,8 @@ from ..xp import Array, namespace
 from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
 from .parts import parts, smooth
 
-_ARMIJO = 1e-4
-_IDLE = 8  # The number of steps that may lower neither φ by more than rounding nor the residual by a tenth.
+ARMIJO = 1e-4
+IDLE = 8  # The number of steps that may lower neither φ by more than rounding nor the residual by a tenth.
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class NewtonCG(Solver):
             return nowhere(warm, _cost(G, visits))
         g = own + m * x - y
         best, aim, idle = Best(x, r.distance(y - own, x)), max(tol, rounding(y, own)), 0
-        while best.residual > aim and k < self.steps and idle < _IDLE:
+        while best.residual > aim and k < self.steps and idle < IDLE:
             k += 1
 
             def times(v: Array, x: Array = x) -> Array:
@@ -64,7 +64,7 @@ class NewtonCG(Solver):
                 visits += 2
                 fall, tilt = _value(G, m, y, new) - value, float(xp.sum(g * p))
                 # The second condition is Wolfe's in the slopes, which rounding affects less near the solution.
-                if fall <= _ARMIJO * step * slope or (fall <= room and abs(tilt) <= -0.9 * slope):
+                if fall <= ARMIJO * step * slope or (fall <= room and abs(tilt) <= -0.9 * slope):
                     break
                 step *= 0.5
             if not finite(new, g):

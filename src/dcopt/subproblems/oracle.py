@@ -11,7 +11,7 @@ import numpy as np
 
 from ..convex import Convex, Diagonal, Mean, Quadratic, Radial, ScaledIdentity, Shifted
 from ..losses import Huber, Logistic, Quartic, Softmax, Squared
-from ..regularizers import L2, Box, ElasticNet, Except, Regularizer, Zero
+from ..regularizers import L2, Box, ElasticNet, Except, Fused, Regularizer, Zero
 from ..regularizers.units import ENTRIES, Entries, Lists
 from ..xp import Array
 from .base import Best, Inner, Solver, finite, norm, nowhere
@@ -76,7 +76,7 @@ def _known(G: Convex) -> bool:
 
 
 def _written(r: Regularizer) -> bool:
-    return _written(r.of) if isinstance(r, Except) else isinstance(r, (Zero, L2, Box)) or kink_of(r) is not None
+    return _written(r.of) if isinstance(r, Except) else isinstance(r, (Zero, L2, Box, Fused)) or kink_of(r) is not None
 
 
 def _convex(cp: Any, G: Convex, x: Any) -> Any:
@@ -129,6 +129,10 @@ def _regularizer(cp: Any, r: Regularizer, x: Any) -> tuple[Any, list[Any]]:
         return 0.0, bounds
     if isinstance(r, L2):
         return 0.5 * r.lam * cp.sum_squares(x), []
+    if isinstance(r, Fused):
+        c, gaps = r.differences.kink.c, cp.abs(cp.diff(x, axis=0))
+        c = np.broadcast_to(ENTRIES.fit(c, np.zeros(gaps.shape)), gaps.shape)
+        return cp.sum(cp.multiply(c, gaps)) + r.l1 * cp.sum(cp.abs(x)), []
     kink = kink_of(r)
     if kink is None:
         return 0.0, []

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..convex import Convex, Mean
+from ..convex import ComponentMean, Convex, Mean
 from ..draw import Draw
 from ..errors import require_count
 from ..regularizers import Regularizer
-from ..sums import Cost
+from ..sums import Cost, Sum
 from ..xp import Array, namespace
 from .base import Best, Inner, Solver, finite, nowhere, rounding
 
@@ -23,7 +23,8 @@ class InnerSVRG(Solver):
     """x⁺ = prox_{s r1}(x − s (∇f_B(x) − ∇f_B(a) + ∇f(a) + μx − y)),   a ← x at the end of an epoch.
 
     The full gradient at every anchor a is also the certificate there. The gradients of the components at the anchor are
-    stored (one number for each row), so that a step visits each of its b rows once. Needs ρ > 0.
+    stored where they are one number for each row (`Mean`), so that a step visits each of its b rows once; components
+    of the user's are visited at both points. Needs ρ > 0 and the smoothness of G and of its components.
     """
 
     name = "svrg"
@@ -42,36 +43,37 @@ class InnerSVRG(Solver):
         return replace(self, seed=draw.seed ^ _SEED, start=draw.t << 24)
 
     def takes(self, G: Convex, r: Regularizer) -> bool:
-        return isinstance(G, Mean) and G.rho + r.rho > 0.0 and math.isfinite(G.L)
+        if not isinstance(G, Mean | ComponentMean):
+            return False
+        return G.rho + r.rho > 0.0 and math.isfinite(G.L) and math.isfinite(G.L_component)
 
     def worth(self, G: Convex, r: Regularizer) -> bool:
         """Whether an epoch of about one pass is expected to gain more than a few steps with full gradients."""
-        many = isinstance(G, Mean) and G.components >= 10_000
+        many = isinstance(G, Mean | ComponentMean) and G.components >= 10_000
         return many and self.takes(G, r) and G.L_component <= G.components * (G.rho + r.rho)  # type: ignore[attr-defined]
 
     def __call__(self, G: Convex, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
         self.demand(G, r)
-        assert isinstance(G, Mean)
+        assert isinstance(G, Mean | ComponentMean)
         if not finite(y, warm):
             return nowhere(warm)
         with np.errstate(over="ignore", invalid="ignore"):
             return self._solve(G, r, y, warm, tol)
 
-    def _batch(self, G: Mean) -> int:
+    def _batch(self, G: Mean | ComponentMean) -> int:
         """2 L_component/L: a batch of this size is about as smooth as G, and more rows only cost more."""
         even = 2.0 * G.L_component / max(G.L - G.mu, 1e-300)
         return int(min(math.isqrt(G.components - 1) + 1, max(32.0, even)))
 
-    def _solve(self, G: Mean, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
-        f, n = G.sum, G.components
+    def _solve(self, G: Mean | ComponentMean, r: Regularizer, y: Array, warm: Array, tol: float) -> Inner:
+        f, n, stores = G.sum, G.components, isinstance(G, Mean)
         b = min(n, self.b or self._batch(G))
         L = ((b - 1) * (G.L - G.mu) + G.L_component) / b + G.mu  # The expected smoothness of a batch.
         step = 1.0 / (3.0 * L)
         anchor, spent, t = warm, 0, 0
         best = Best(warm, math.inf)
         for epoch in range(self.epochs):
-            slopes = f.all().slopes(anchor)
-            full = f.all().pull(slopes)
+            slopes, full = _anchored(f, anchor, stores)
             spent += n
             own = full + G.mu * anchor
             if not finite(own):
@@ -88,20 +90,31 @@ class InnerSVRG(Solver):
             if worse:  # The step was too long for these rows.
                 step *= 0.5
                 anchor = best.x
-                slopes = f.all().slopes(anchor)
-                full = f.all().pull(slopes)
+                slopes, full = _anchored(f, anchor, stores)
                 spent += n
             x, rest = anchor, full - y
             length = min(math.ceil(n / b), max(8, math.ceil(4.0 / (step * (G.rho + r.rho)))))
             for _ in range(length):
                 batch = f.sample(b, Draw(self.seed, self.start + t))
-                known = namespace(slopes).take(slopes, batch.rows, axis=0)
-                g = batch.pull(batch.slopes(x) - known) + rest + G.mu * x
+                if stores:
+                    known = namespace(slopes).take(slopes, batch.rows, axis=0)
+                    change = batch.pull(batch.slopes(x) - known)
+                else:
+                    change = batch.diff(x, anchor)
+                g = change + rest + G.mu * x
                 x = r.prox(x - step * g, step)
                 t += 1
-            spent += length * b
+            spent += length * b * (1 if stores else 2)
             anchor = x
         return Inner(namespace(best.x).asarray(best.x, copy=True), best.residual, t, Cost(spent, spent))
+
+
+def _anchored(f: Sum, anchor: Array, stores: bool) -> tuple[Array, Array]:
+    """What is stored of the components at an anchor, and the full gradient there"""
+    if not stores:
+        return None, f.all().grad(anchor)
+    slopes = f.all().slopes(anchor)
+    return slopes, f.all().pull(slopes)
 
 
 svrg = InnerSVRG()

@@ -84,8 +84,11 @@ def importance_kappa(f: LinearSum, s: float) -> float:
     low, high = f.loss.curvature
     weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
     top = largest_eigenvalue(f.a, weights / f.n)
-    L_v = max(high, -low) * math.sqrt(float(np.mean(f.row_sizes)) * top)
-    Lbar = high * top
+    return noisy_kappa(high * top, max(high, -low) * math.sqrt(float(np.mean(f.row_sizes)) * top), s)
+
+
+def noisy_kappa(Lbar: float, L_v: float, s: float) -> float:
+    """max(L̄, L̄/2 + 2 s L_v): H = κ/2 ‖x‖² − f is convex, and an estimator of spread s leaves a ≥ s L_v (or L̄/2)."""
     return max(Lbar, 0.5 * Lbar + 2.0 * s * L_v)
 
 

@@ -72,7 +72,7 @@ class Function(SumBase):
         require(good and len(self.shape) > 0, "shape", self.shape, "that of x, a tuple such as (4,)")
 
     def facts(self) -> Facts:
-        return Facts(rho=self.rho, L_H=self.L, L=self.L, L_v=self.L_v)
+        return Facts(rho=self.rho, L_H=self.L, L=self.L, L_v=self.L_v, tables=False)
 
     def all(self) -> _One:
         return _One(self)
@@ -122,6 +122,9 @@ class KnownSquare(SumBase):
     @property
     def dtype(self) -> Array:
         return self.of.dtype
+
+    def facts(self) -> Facts:
+        return Facts(tables=False)
 
     def all(self) -> _Nothing:
         return _Nothing(self.mu)

@@ -11,7 +11,7 @@ from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from inspect import getsource
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Fused:
         self._arrays = *can.csr.fixed, labels, w
         self._kernels: dict[Any, Any] = {}
         self._loss = type(loss)
+        self._formulas = _formulas_of(loss)
 
     @property
     def large(self) -> bool:
@@ -64,7 +65,7 @@ class Fused:
 
     def _ready(self, make: Callable[..., Any], dtype: Any) -> Any:
         """The kernel, compiled or loaded off the clock, on no rows at all."""
-        kernel = self._kernels[make, dtype] = _compiled(make, self._loss)
+        kernel = self._kernels[make, dtype] = _compiled(make, self._formulas)
         kinds = kernel, dtype, *((part.dtype, part.flags.writeable) for part in self._arrays)
         if kinds not in _READY:  # the parts of a stream are sums of their own: the lock is for the first one
             from ..data.kernels.compiler import one_process_at_a_time
@@ -99,7 +100,12 @@ def fused(can: Can, d: int, loss: Loss, labels: Array, weights: Array | None) ->
 
 
 def _compilable(loss: Loss) -> bool:
-    """A loss that declares itself elementwise, without settings but the scale, and whose text can be read."""
+    """A loss from a function whose formula is known, or one that declares itself elementwise and can be read.
+
+    The text of a loss may refer to no setting but the scale.
+    """
+    if loss.formulas is not None:
+        return bool(loss.formulas.compilable)
     if not loss.elementwise or loss.labels == "class":
         return False
     if not {f.name for f in fields(loss)} <= {"c"}:  # type: ignore[arg-type]  # an elementwise loss is a dataclass
@@ -117,18 +123,43 @@ def _has_text(kind: type) -> bool:
     return True
 
 
+class _Programs(NamedTuple):
+    """The formulas of a loss from a function, and whether they are of a margin"""
+
+    margin: bool
+    phi: Any
+    dphi: Any
+
+
+def _formulas_of(loss: Loss) -> Any:
+    """What the kernels of a loss are made of: its formulas as data, or the class in whose text they stand"""
+    if loss.formulas is None:
+        return type(loss)
+    return _Programs(isinstance(loss, base.Margin), *loss.formulas.programs[:2])
+
+
 @cache
 def _compiled(make: Callable[..., Any], kind: Any) -> Any:
     from ..data.kernels import csr_kernels, elementary
     from ..data.kernels.compiler import compiled, give_scalar_meaning
 
-    formulas = value, slope, *_ = _formulas(kind)
+    formulas = value, slope, *_ = _traced(kind) if isinstance(kind, _Programs) else _formulas(kind)
     give_scalar_meaning(base, *formulas)
     kernel = make(value, slope, csr_kernels)
     # The kernel has its own file in the disk cache, named after all texts: never another loss's, never a stale one.
-    texts = "".join(map(getsource, (kind, base, csr_kernels, elementary)))
+    texts = "" if isinstance(kind, _Programs) else "".join(map(getsource, (kind, base, csr_kernels, elementary)))
     kernel.__qualname__ = f"{kernel.__name__}_{sha256(texts.encode()).hexdigest()[:16]}"
-    return compiled(kernel, keep=kind.__module__.startswith(_OURS))
+    return compiled(kernel, keep=not isinstance(kind, _Programs) and kind.__module__.startswith(_OURS))
+
+
+def _traced(of: _Programs) -> tuple[Callable[..., Any], ...]:
+    """(z, y, c) ↦ ϕ and ϕ′ at scale c, from programs"""
+    from ..data.kernels.programs import function_of
+
+    phi, dphi = function_of(of.phi), function_of(of.dphi)
+    if of.margin:
+        return lambda z, y, c: phi(y * z), lambda z, y, c: y * dphi(y * z)
+    return lambda z, y, c: c * c * phi((z - y) / c), lambda z, y, c: c * dphi((z - y) / c)
 
 
 def _formulas(kind: Any) -> tuple[Callable[..., Any], ...]:

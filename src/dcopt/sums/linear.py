@@ -101,6 +101,9 @@ class LinearSum(SumBase):
         eps = float(np.finfo(np.float64).eps)
         return eps * steep * math.sqrt(float(np.sum(sizes)) * float(np.sum(sizes * rows)))
 
+    def notes(self) -> tuple[str, ...]:
+        return (self.loss.remark,) if self.loss.remark else ()
+
     # ---- parts of it
 
     def take(self, rows: Array) -> LinearSum:

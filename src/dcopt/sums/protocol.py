@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -75,11 +76,21 @@ class Facts:
     L: float | None = None  # mean-squared smoothness of the components
     L_v: float | None = None  # variance smoothness
     rows: LinearSum | None = None  # The sum itself where it is a loss over rows of data.
+    how: str = ""  # where the constants are from, if they were neither given nor proven
+    known_convex: bool = False  # f was declared to be convex.
+    tables: bool = True  # Batches have rows, and the slopes of components can be remembered (SAGA, SAG).
 
     @property
     def convex(self) -> bool:
         """Whether f is known to be convex."""
-        return self.curvature is not None and self.curvature[0] >= 0.0
+        return self.known_convex or (self.curvature is not None and self.curvature[0] >= 0.0)
+
+
+class Source(Protocol):
+    """Where samples come from, as an interrupt needs to know it."""
+
+    waiting: bool  # Whether the caller's code is at work.
+    between: Callable[[], None]  # Called before a block is asked for; a run may end by raising here.
 
 
 class Sum(Protocol):
@@ -124,11 +135,18 @@ class Sum(Protocol):
         """The sum on which F and the measures are evaluated: itself, or the held-out sample of a stream."""
 
     @property
+    def source(self) -> Source | None:
+        """Where the samples of a stream come from; None for a finite sum."""
+
+    @property
     def broken(self) -> BaseException | None:
         """The last error that came from a source of samples."""
 
     def notes(self) -> tuple[str, ...]:
         """What a result should say about the data that went by since the last result."""
+
+    def spread(self, x: Array) -> float:
+        """Of a stream: σ̂(x), the deviation of the gradient of one sample, from the held-out samples."""
 
 
 class SumBase:
@@ -159,8 +177,15 @@ class SumBase:
         return out
 
     @property
+    def source(self) -> Source | None:
+        return None
+
+    @property
     def broken(self) -> BaseException | None:
         return None
+
+    def spread(self, x: Array) -> float:
+        return 0.0
 
     def notes(self) -> tuple[str, ...]:
         return ()

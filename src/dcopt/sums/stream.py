@@ -92,6 +92,10 @@ class StreamSum(SumBase):
         return math.sqrt(squares / (f.n - 1)) if not squares < 0.0 else 0.0  # NaN stays
 
     @property
+    def source(self) -> Stream:
+        return self.stream
+
+    @property
     def broken(self) -> BaseException | None:
         """The last error that came from the source or from one of its blocks."""
         return self.stream.broken

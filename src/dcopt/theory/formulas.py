@@ -4,10 +4,11 @@ Symbols: ρ = ρ_φ + ρ_H; L_v variance smoothness; D0 = F(x0) − inf F; e_t =
 
 The estimators obey Σ E‖e_t‖² ≤ Θ² Σ E‖Δ_t‖² and a Lyapunov function falls by a E‖Δ_t‖² a step, so (finite sum)
 
-    E d²  ≤ 2 ((L_H + L_r2)² + Θ²) D0 / (a T)            criticality, r2 smooth
-    E gap ≤ (D0 / T) (1 + Θ² / (2 ρ_φ a))                 gap, any r2
+    E d²  ≤ 2 ((L_H + L_r2 + ω)² + Θ²) D0 / (a T)        criticality, r2 smooth
+    E gap ≤ (D0 / T) (1 + (Θ + ω)² / (2 ρ_φ a))           gap, any r2
 
-for an output drawn uniformly from x_1 … x_T (criticality) or x_0 … x_{T−1} (gap).
+for an output drawn uniformly from x_1 … x_T (criticality) or x_0 … x_{T−1} (gap), with a = ρ/2 − Θ − ω, where the
+programs are solved to residuals of at most ω ‖Δ_{t−1}‖ (ω = 0: exactly).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from ..errors import BadSettings
 
 MANY = 2**63
+FLOOR = 0.01  # the share of ε that the floor of the residuals may take
 
 
 class Rate(NamedTuple):
@@ -40,56 +42,47 @@ class ProblemConstants(NamedTuple):
     L: float
     L_v: float
     L_r2: float | None
+    share: float = 0.0  # ω / ρ_φ, where programs are solved to residuals of at most ω ‖Δ_{t−1}‖
 
     @property
     def rho(self) -> float:
         return self.rho_phi + self.rho_H
+
+    @property
+    def omega(self) -> float:
+        return self.share * self.rho_phi
+
+    def descent(self, theta: float) -> float:
+        """a = ρ/2 − θ − ω"""
+        return self.rho / 2 - theta - self.omega
 
     def shifted(self, eta: float) -> ProblemConstants:
         """η/2 ‖x‖² added to G and H: ρ grows by 2η, the variance constant L_v stays (the printed L would not)."""
         return self._replace(rho_phi=self.rho_phi + eta, rho_H=self.rho_H + eta, L_H=self.L_H + eta, L=self.L + eta)
 
 
-# ---- estimators (each: a, Θ, cost)
+# ---- estimators
+
+
+def rate(c: ProblemConstants, theta: float, cost: float, paper: float, first: float) -> Rate:
+    """a = ρ/2 − Θ − ω of an estimator whose errors have Σ E‖e_t‖² ≤ Θ² Σ E‖Δ_t‖² for any steps"""
+    return Rate(c.descent(theta), theta, cost, paper, first)
 
 
 def page(c: ProblemConstants, p: float, b_small: int, b: float) -> Rate:
-    """s² = (1−p)/(p b'), Θ = s L_v, a = ρ/2 − Θ."""
+    """s² = (1−p)/(p b'), Θ = s L_v"""
     theta = spread(p, b_small) * c.L_v
-    return Rate(c.rho / 2 - theta, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b)
+    return rate(c, theta, p * b + 2 * (1 - p) * b_small, p * b + (1 - p) * b_small, b)
 
 
-def full(c: ProblemConstants) -> Rate:
-    return Rate(c.rho / 2, 0.0, c.n, c.n, c.n)
-
-
-def svrg(c: ProblemConstants, b: int, period: int, exact: bool) -> Rate:
-    """a = ρ/2 − L_x √((e−1) M (M+1)/b), Θ = L_x M/√(2b); L_x = L_v with the quadratic exact, else L."""
-    Lx = c.L_v if exact else c.L
-    small = period - 1
-    a = c.rho / 2 - (Lx * math.sqrt((math.e - 1) * period * (period + 1) / b) if small else 0.0)
-    theta = Lx * period / math.sqrt(2 * b) if small else 0.0
-    return Rate(a, theta, (c.n + 2 * b * small) / period, (c.n + b * small) / period, c.n)
-
-
-def loopless_svrg(c: ProblemConstants, b: int, q: float) -> Rate:
-    """a = ρ/2 − 2 L_v/(q √b), Θ = 2 L_v/(q √b)."""
-    theta = 0.0 if q == 1.0 else 2 * c.L_v / (q * math.sqrt(b))
-    return Rate(c.rho / 2 - theta, theta, q * c.n + 2 * (1 - q) * b, q * c.n + (1 - q) * b, c.n)
-
-
-def saga(c: ProblemConstants, b: int, exact: bool) -> Rate:
-    """a = ρ/2 − Θ, Θ = s L_x ≤ 2 L_x/(q √b); L_x = L_v with the quadratic exact (MM), else L (DCA).
-
-    q = 1 − (1 − 1/N)^b, the probability that b independent draws contain a given row. Table I has b/N.
-    """
-    theta = table_spread(visits(c.n, b), b) * (c.L_v if exact else c.L)
-    return Rate(c.rho / 2 - theta, theta, b, b, c.n)
-
-
-def spread(p: float, b_small: int) -> float:
-    """s = √((1−p)/(p b')): the share of L_v in the error."""
-    return math.sqrt((1 - p) / (p * b_small))
+def spread(p: float | tuple[float, ...], b_small: int) -> float:
+    """s = √((1−p)/(p b')): the share of L_v in the error. Of p_1, p_2, …: s² b' = max_j Σ_{t>j} Π_{j<i≤t} (1 − p_i)."""
+    last, *before = p[::-1] if isinstance(p, tuple) else (p,)
+    most = later = (1 - last) / last  # a step enters the errors of so many steps after it
+    for chance in before:
+        later = (1 - chance) * (1 + later)
+        most = max(most, later)
+    return math.sqrt(most / b_small)
 
 
 def visits(n: float, b: int) -> float:
@@ -110,12 +103,36 @@ def steady(theta: float) -> float:
 # ---- steps for an accuracy
 
 
+def left(c: ProblemConstants, a: float, theta: float, eps: float, measure: str, floor: float) -> float:
+    """ε' < ε for which the theorems are used, where residuals may be ω ‖Δ_{t−1}‖ + ζ, ζ the floor. Not positive: none.
+
+    Criticality: ε' = ε − ζ (1 + √(2C)/a).   Gap: √ε' = √ε − ζ (1 + (Θ + ω)/a)/√(2 ρ_φ).
+    """
+    if floor == 0.0:
+        return eps
+    if measure == "gap":
+        root_left = math.sqrt(eps) - floor * (1 + (theta + c.omega) / a) / math.sqrt(2 * c.rho_phi)
+        return root_left * root_left if root_left > 0 else 0.0
+    return eps - floor * (1 + math.sqrt(2 * squares(c, theta)) / a)
+
+
+def bearable(c: ProblemConstants, a: float, theta: float, eps: float, measure: str) -> float:
+    """The floor ζ of the residuals that leaves ε' = 0.99 ε."""
+    if measure == "gap":
+        return (1 - math.sqrt(1 - FLOOR)) * math.sqrt(2 * c.rho_phi * eps) / (1 + (theta + c.omega) / a)
+    return FLOOR * eps / (1 + math.sqrt(2 * squares(c, theta)) / a)
+
+
+def squares(c: ProblemConstants, theta: float) -> float:
+    """C = (L_H + L_r2 + ω)² + Θ²"""
+    return (c.L_H + (c.L_r2 or 0.0) + c.omega) ** 2 + theta**2
+
+
 def steps(c: ProblemConstants, rate: Rate, D0: float, eps: float, measure: str) -> int:
     """T of the finite-sum theorems (A: criticality, C: gap)."""
     if measure == "gap":
-        return whole(D0 / eps * (1 + rate.Theta**2 / (2 * c.rho_phi * rate.a)), eps)
-    C = (c.L_H + (c.L_r2 or 0.0)) ** 2 + rate.Theta**2
-    return whole(2 * D0 * C / rate.a / eps / eps, eps)
+        return whole(D0 / eps * (1 + (rate.Theta + c.omega) ** 2 / (2 * c.rho_phi * rate.a)), eps)
+    return whole(2 * D0 * squares(c, rate.Theta) / rate.a / eps / eps, eps)
 
 
 class Online(NamedTuple):
@@ -130,96 +147,63 @@ class Online(NamedTuple):
     T: int
 
 
-def lyapunov(rho: float, theta: float) -> tuple[float, float]:
-    """γ and a(γ) = (ρ−γ)/2 − θ²/(2γ): γ = θ is best for a, but the floor divides by γ, so not below ρ/4."""
+def lyapunov(rho: float, theta: float, omega: float = 0.0) -> tuple[float, float]:
+    """γ and a(γ) = (ρ−γ)/2 − θ²/(2γ) − ω: γ = θ is best for a, but the floor divides by γ, so not below ρ/4 − ω/2."""
+    rho = rho - 2 * omega
     gamma = max(theta, rho / 4)
     return gamma, (rho - gamma) / 2 - theta**2 / (2 * gamma)
 
 
 def online(c: ProblemConstants, D0: float, sigma: float, eps: float, measure: str) -> Online:
-    """B and C: b from the floor, b' = ⌈√b⌉, p = 1/b', T from the rest. Valid where ρ/2 > L_v."""
+    """B and C: b from the floor, b' = ⌈√b⌉, p = 1/b', T from the rest. Valid where ρ/2 − ω > L_v.
+
+    The gap takes ‖e + ξ‖² ≤ (1 + λ)‖e‖² + (1 + 1/λ)‖ξ‖², λ = ω/max(L_v, ω), for errors e and residuals ξ.
+    """
     # With b' p = 1, s < 1 for every b. Choosing b for s = 1 avoids the circular definition of b, p and α in the paper.
-    gamma, a = lyapunov(c.rho, c.L_v)
+    gamma, a = lyapunov(c.rho, c.L_v, c.omega)
+    more = 1 + (c.omega / max(c.L_v, c.omega) if c.omega else 0.0)
+    own = (1 + 1 / (more - 1)) * c.omega**2 if c.omega else 0.0
     if measure == "gap":
-        b = whole(sigma / eps * sigma / c.rho_phi * (1 + c.L_v**2 / (2 * gamma * a)), eps)
+        b = whole(sigma / eps * sigma / c.rho_phi * (more + (more * c.L_v**2 + own) / (2 * gamma * a)), eps)
     else:
-        C = (c.L_H + (c.L_r2 or 0.0)) ** 2 + c.L_v**2
-        b = whole(4 * (C / (a * gamma) + 2) * sigma / eps * sigma / eps, eps)
-    b_small = root(b)
+        b = whole(4 * (squares(c, c.L_v) / (a * gamma) + 2) * sigma / eps * sigma / eps, eps)
+    b_small = smaller(b)
     p = 1.0 / b_small
     theta = spread(p, b_small) * c.L_v
-    gamma, a = lyapunov(c.rho, theta)
+    gamma, a = lyapunov(c.rho, theta, c.omega)
     start = sigma**2 / (p * b)  # E‖e_0‖² ≤ σ²/b lives 1/p steps: the term the printed corollary drops
     if measure == "gap":
-        T = 2 / eps * (D0 + (theta**2 * (D0 + start / (2 * gamma)) / a + start) / (2 * c.rho_phi))
+        square = more * theta**2 + own
+        T = 2 / eps * (D0 + (square * (D0 + start / (2 * gamma)) / a + more * start) / (2 * c.rho_phi))
     else:
-        C = (c.L_H + (c.L_r2 or 0.0)) ** 2 + theta**2
-        T = max(4 * C / a * (D0 + start / (2 * gamma)), 8 * start) / eps / eps
+        T = max(4 * squares(c, theta) / a * (D0 + start / (2 * gamma)), 8 * start) / eps / eps
     return Online(b, b_small, p, gamma, a, theta, whole(T, eps))
 
 
 def shift_for(c: ProblemConstants, theta: float, convex: bool = False) -> float:
-    """The smallest η with a ≥ ρ/4 after it: η = (4θ − ρ)/2; `convex` asks for ρ_H ≥ 0 too.
+    """The smallest η with a ≥ ρ/4 after it: η = (θ + ω − ρ/4)/(½ − ω/ρ_φ); `convex` asks for ρ_H ≥ 0 too.
 
     0 if a ≥ ρ/16 already: a smaller κ is faster in practice, but T grows without end as a falls to 0.
     """
-    eta = 0.0 if 0 < c.rho <= 16 * (c.rho / 2 - theta) else (4 * theta - c.rho) / 2
+    eta = 0.0 if 0 < c.rho <= 16 * c.descent(theta) else (theta + c.omega - c.rho / 4) / (0.5 - c.share)
     if convex:
         eta = max(eta, -c.rho_H)
-    if (c.rho + 2 * eta) / 2 - theta > 0:
+    if c.shifted(eta).descent(theta) > 0:
         return eta
     return eta + (c.L_H or 1.0)  # Where ρ = θ = 0, any larger shift suffices.
 
 
-# ---- the theorems as printed
-
-
-class Printed(NamedTuple):
-    """The choices of a theorem of the paper."""
-
-    b: int
-    b_small: int
-    p: float
-    gamma: float
-    T: int
-
-
-def printed(c: ProblemConstants, D0: float, sigma: float | None, eps: float, measure: str, setting: str) -> Printed:
-    """The four theorems, symbol by symbol (with b' = ⌈√b⌉ and p = 1/b', as their proofs choose)."""
-    L, rho, rho_phi, r2 = c.L, c.rho, c.rho_phi, c.L_r2 or 0.0
-    if setting == "finite-sum":
-        b = int(c.n)
-        b_small = root(b)
-        p = 1.0 / b_small
-        s2 = (1 - p) / (p * b_small)
-        if measure == "gap":
-            T = 2 * s2 * L**2 * D0 / (rho_phi * rho) / eps
-        else:
-            T = 8 * D0 / rho * ((L + r2) ** 2 + s2 * L**2) / eps / eps
-        return Printed(b, b_small, p, L * math.sqrt(s2), whole(T, eps))
-    assert sigma is not None
-    if measure == "gap":
-        # α contains p = b^{-1/2}: b = σ²/(α ε) is an equation for b; γ = L √(1−p) ≈ L solves it
-        half = sigma * sigma / eps * 2 * L / (rho_phi * rho)
-        b = whole(half * half, eps)
-    else:
-        C = (L + r2) ** 2 + L**2
-        b = whole(sigma / eps * sigma / eps * 4 * (4 * C + rho * L) / (rho * L), eps)
-    b_small = root(b)
-    p = 1.0 / b_small
-    gamma = L * math.sqrt((1 - p) / (p * b_small))
-    if measure == "gap":
-        alpha = rho_phi * rho * gamma * p / (2 * L**2)
-        extra = alpha * eps / (2 * p * gamma) if gamma else 0.0
-        T = 4 * (b_small - 1) * L**2 / (rho_phi * b_small * rho) / eps * (D0 + extra)
-    else:
-        T = 16 * C * D0 / rho / eps / eps + 2 * C / (p * (2 * C + rho * gamma))
-    return Printed(b, b_small, p, gamma, whole(T, eps))
+# ---- whole numbers
 
 
 def root(n: int) -> int:
     """⌈√n⌉"""
     return math.isqrt(n - 1) + 1
+
+
+def smaller(b: int) -> int:
+    """b' = ⌈√b⌉ < b; 1 for b ≤ 2, where every step takes a new estimate"""
+    return min(root(b), max(1, b - 1))
 
 
 def whole(value: float, eps: float) -> int:

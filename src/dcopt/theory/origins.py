@@ -10,6 +10,7 @@ import numpy as np
 from ..draw import Draw
 from ..errors import BadSettings, require_number
 from ..problem import Problem
+from ..shift import known
 from ..solve import first_state
 from ..sums import Function, LinearSum
 from ..sums.constants import Constants
@@ -56,8 +57,12 @@ def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> 
     """ρ_φ, ρ_H, L_H, L, L_v, L_r2 as the theorems use them, and with their origins; BadSettings if one is missing."""
     if P.n is None:
         origin = origin | {"L_v": c.how}
+    own_sum = P.n is not None and P.f is not None and P.f.facts().rows is None
+    if own_sum and c.smoothness is not None:
+        origin = {name: "known of the components" if "Lanczos" in how else how for name, how in origin.items()}
     named: list[NamedConstant] = []
     source = "given with H" if P.f is None else "from G, and what was given with f"
+    source = P.sum.facts().how or source
     for name, how in origin.items():
         value = getattr(c, name)
         if value is None and name != "L_r2":
@@ -71,11 +76,10 @@ def constants_of(P: Problem, c: Constants, origin: dict[str, str] = _ORIGIN) -> 
         named.append(NamedConstant(name, value, source if given else how))
     if c.smoothness is not None:
         s = c.smoothness
-        named += [NamedConstant("L_f", s.L_f, "sup|φ''| times the largest row norm squared")]
+        largest = "known of the components" if own_sum else "sup|φ''| times the largest row norm squared"
+        named += [NamedConstant("L_f", s.L_f, largest)]
         named += [NamedConstant("Lbar", s.Lbar, origin["L_v"]), NamedConstant("m_f", s.m_f, origin["L_v"])]
-    assert c.L_H is not None and c.L is not None and c.L_v is not None
-    n = math.inf if P.n is None else float(P.n)
-    return ProblemConstants(n, c.rho_phi, c.rho_H, c.L_H, c.L, c.L_v, c.L_r2), tuple(named)
+    return known(P, c), tuple(named)
 
 
 def start_value(P: Problem, D0: float | None, x0: Any) -> Named:
@@ -97,8 +101,12 @@ def deviation(P: Problem, sigma: float | None, x0: Any) -> Named:
         require_number("sigma", sigma, 0.0)
         return (NamedConstant("sigma", float(sigma), "given"),)
     f = P.evaluation_sum.facts().rows  # The rows of the sum itself, or the held-out samples of a stream.
-    if P.f is None or f is None:
+    if f is None:
         raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
+    if P.n is not None and math.isfinite(f.loss.steepest):
+        sizes = np.asarray(f.a.norms2(), np.float64) * (1.0 if f.weights is None else np.asarray(f.weights) ** 2)
+        bound = f.loss.steepest * math.sqrt(float(sizes.mean()))
+        return (NamedConstant("sigma", bound, "sup|φ'| √(mean w_i² ‖a_i‖²), at every x"),)
     x = first_state(P, x0).x
     m = min(_SAMPLE, f.n)
     squares = gradient_squares(f, x, Draw(0, 0).rows(f.n, m, "distinct"))

@@ -66,7 +66,10 @@ def plan(
 
 def _at_start(plan: Plan) -> Plan:
     """The plan, with a remark if x0 already meets the accuracy."""
-    P = plan.P
+    P, how = plan.P, plan.P.sum.facts().how
+    if how:
+        said = f"the constants are {how}: what the plan promises holds where they are bounds"
+        plan = replace(plan, remarks=(*plan.remarks, said))
     if P.f is None or P.f.facts().rows is None:
         return plan
     value = MEASURES[plan.measure](P, P.examine(np.asarray(first_state(P, plan.x0).x, np.float64)))

@@ -36,7 +36,9 @@ def paragraph(plan: Plan) -> str:
         f"{plan.bytes / 1e6:.2g} MB beside the data."
     )
     broken = "; ".join(plan.violated)
-    verdict = f"VIOLATED: {broken}. T carries no guarantee." if broken else "Every condition holds."
+    open_ = "; ".join(plan.uncertified)
+    verdict = f"No condition is violated. NOT CERTIFIED: {open_}." if open_ else "Every condition holds."
+    verdict = f"VIOLATED: {broken}. T carries no guarantee." if broken else verdict
     lines = [str(plan.P), textwrap.fill(text, 100), "", "Conditions"]
     lines += [f"  {condition}" for condition in plan.conditions] + [f"  {verdict}"]
     lines += [textwrap.fill(f"Remark: {remark}.", 100, subsequent_indent="  ") for remark in plan.remarks]

@@ -25,10 +25,11 @@ class Condition(NamedTuple):
     left: float
     sign: str
     right: float
-    holds: bool
+    holds: bool | None  # None: not known
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.left:.4g} {self.sign} {self.right:.4g} {'holds' if self.holds else 'VIOLATED'}"
+        verdict = "NOT CERTIFIED" if self.holds is None else "holds" if self.holds else "VIOLATED"
+        return f"{self.name}: {self.left:.4g} {self.sign} {self.right:.4g} {verdict}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +55,8 @@ class Plan:
     D0: float
     x0: Any = None  # The point at which D0 and sigma were computed; None: zeros.
     tau: float | None = None  # The τ of a G that majorizes f, where the theorem applies in its metric.
+    omega: float = 0.0  # Programs are solved to residuals of at most ω ‖x_t − x_{t−1}‖ …
+    floor: float = 0.0  # … or ζ, where that is more. Both 0: a formula solves them.
 
     def __repr__(self) -> str:
         return f"Plan({self.mode}, {self.setting}, E {self.measure} <= {self.eps:g}, T={self.T}, {self.estimator!r})"
@@ -61,7 +64,12 @@ class Plan:
     @property
     def violated(self) -> tuple[str, ...]:
         """The conditions that do not hold: with any of them, T carries no guarantee."""
-        return tuple(c.name for c in self.conditions if not c.holds)
+        return tuple(c.name for c in self.conditions if c.holds is False)
+
+    @property
+    def uncertified(self) -> tuple[str, ...]:
+        """The conditions of which nothing is known all along the path."""
+        return tuple(c.name for c in self.conditions if c.holds is None)
 
     @property
     def estimator(self) -> PAGE:
