@@ -18,11 +18,12 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
 
 import dcopt
-from dcopt.local import Escape, Local, costs
+from dcopt.local import Escape, Local, Multistart, Samples, costs
 from dcopt.local.place import Place
 from dcopt.local.policy import Accuracy, Descent, Ridge, WorkingSet
 from dcopt.local.working_set import searched_set, working_set
-from dcopt.regularizers import L1, MCP, SCAD
+from dcopt.regularizers import L1, MCP, SCAD, Exponential
+from dcopt.sums import FREE
 
 POLICIES = {
     "descent": Descent, "accuracy": Accuracy, "ridge": Ridge, "working_set": WorkingSet, "escape": Escape,
@@ -89,6 +90,11 @@ def problem(name: str) -> dcopt.Problem:
         draw = np.random.default_rng(0)
         X = csr_array(draw.normal(size=(60, 100)) * (draw.random((60, 100)) < 0.3))
         return dcopt.erm(X, draw.normal(size=60), "squared", L1(lam=1e-3))
+    if name == "bends down":
+        draw = np.random.default_rng(0)
+        X = draw.normal(size=(120, 30))
+        X /= np.linalg.norm(X, axis=1)[:, None]
+        return dcopt.erm(X, noisy(6.0 * X[:, :4].sum(axis=1), draw), "squared-sigmoid", MCP(lam=0.005))
     assert name == "concave"
     draw = np.random.default_rng(0)
     X = draw.normal(size=(300, 60))
@@ -133,6 +139,8 @@ TABLE: list[tuple[str, Any, Holds]] = [
     # The metric that majorizes f is found in a few looks, also where the model knows nothing of f.
     ("descent.grow", 1.3, lambda how: run("flat at 0", how).F < 0.2),
     ("descent.looks", 3, lambda how: run("flat at 0", how).F < 0.2),
+    # Half of the negative curvature in the model leads to the end sooner than none of it.
+    ("descent.partial", 1.0, lambda how: run("bends down", how).passes <= 40),
     # A program is solved so well that the step is Newton's: ten times worse costs a step.
     ("accuracy.share", 0.5, lambda how: run("wide", how).steps <= 7),
     ("accuracy.constant", 0.01, lambda how: run("alike", how).steps <= 2),
@@ -185,6 +193,48 @@ def test_a_spoilt_policy_is_seen(name: str, spoilt: Any, holds: Holds, request: 
 def test_every_policy_is_in_the_table() -> None:
     every = {f"{name}.{field.name}" for name, kind in POLICIES.items() for field in fields(kind)}
     assert {name for name, _, _ in TABLE} | NO_NUMBERS == every
+
+
+# ---- samples that grow, and starts
+
+
+def grown(samples: Samples, n: int = 6000, d: int = 60) -> Run:
+    draw = np.random.default_rng(1)
+    X = draw.normal(size=(n, d))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    y = noisy(6.0 * X[:, :4].sum(axis=1), draw)
+    P = dcopt.erm(X, y, "squared-sigmoid", Exponential(lam=1 / n, alpha=5.0))
+    res = dcopt.solve(P, Local(samples=samples), atol=1e-7, x0=np.zeros(d), passes=300, trace=None, seed=0)
+    return Run(res.steps, res.spent.gradients / n, res.certificate.F, res.status.name == "CONVERGED")
+
+
+@pytest.mark.parametrize("spoilt", [
+    {"shares": (0.5,), "steps": (2,)}, {"shares": (1 / 64, 1 / 4, 1 / 2)}, {"steps": (1, 1, 1)}, {"steps": (9, 6, 6)},
+    {"rows": 20.0},
+], ids=str)  # fmt: skip
+def test_spoilt_samples_are_seen(spoilt: dict[str, Any]) -> None:
+    """Steps on few rows, but not many of them, save passes."""
+    assert grown(Samples()).passes <= 12.0 < grown(Samples(**spoilt)).passes
+
+
+def test_samples_of_fewer_rows_than_unknowns_are_seen() -> None:
+    """What they choose among the columns is chance: the steps on all rows have to take it back."""
+    assert grown(Samples(), 3000, 100).steps <= 9 < grown(Samples(rows=0.2), 3000, 100).steps
+
+
+def start(starts: Multistart) -> tuple[float, float]:
+    """F and the passes of the chosen start"""
+    P = problem("concave")
+    found = starts.begin(P, Local(), dcopt.State(0, np.zeros(P.shape), None, None, FREE), 0).state
+    return P.value(found.x), found.spent.gradients / (P.n or 1)
+
+
+def test_a_spoilt_start_is_seen() -> None:
+    """Starts near 0 end higher, and starts that are followed to their ends cost a hundred passes."""
+    F, passes = start(Multistart())
+    assert start(Multistart((20.0, 50.0, 100.0)))[0] > F + 1e-3
+    assert start(Multistart(steps=1))[0] > F + 1e-3
+    assert passes <= 30 and start(Multistart(steps=60))[1] > 100
 
 
 # ---- thresholds of a machine

@@ -88,7 +88,7 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
     bend, way = own.bend(x), rng.normal(size=x.shape)
     assert bend is not None
     Q = 10.0 * np.eye(18)
-    E = Q - DenseModel(Q, np.zeros(18)).minus_penalty_curvature(bend, x).Q
+    E = Q - DenseModel(Q, np.zeros(18)).minus_penalty_curvature(bend, x, (1.0,)).Q
 
     def off(t: float) -> float:
         v, s = x + t * way, t * way.ravel()
@@ -100,7 +100,7 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
 
 def test_rows_that_share_one_metric_are_not_bent() -> None:
     Q = DenseModel(np.eye(4), np.zeros(4))
-    assert Q.minus_penalty_curvature(np.ones(4), np.ones((4, 3))) is None
+    assert Q.minus_penalty_curvature(np.ones(4), np.ones((4, 3)), (1.0, 0.5)) is None
 
 
 @pytest.mark.parametrize("r", CONCAVE, ids=lambda r: type(r).__name__)
@@ -257,7 +257,7 @@ def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str, monkeypat
     metric: Any = columns_of
     full = DenseModel(whole.Q + own, np.zeros(len(own)))
     if bends is not None:
-        metric, full = metric.minus_penalty_curvature(0.01 * bends, x), full.minus_penalty_curvature(0.01 * bends, x)
+        metric, full = (m.minus_penalty_curvature(0.01 * bends, x, (1.0,)) for m in (metric, full))
         assert metric is not columns_of
     step = rng.normal(size=x.shape)
     if kind == "intercept":

@@ -373,9 +373,8 @@ def test_a_flat_loss_is_not_left_for_the_far_side() -> None:
         X = draw.normal(size=(200, 8))
         y = np.sign(X @ np.linspace(1, -1, 8) + 0.5 * draw.normal(size=200))
         P = dcopt.erm(X, y, "sigmoid", MCP(lam=0.05), intercept=True)
-        settings: dict[str, Any] = {"tol": 1e-6, "measure": "criticality", "passes": 300, "seed": 0}
-        auto, plain = (dcopt.solve(P, method, **settings) for method in ("auto", "dca-local"))
-        assert np.abs(auto.x).max() < 1e4 and auto.certificate.F <= plain.certificate.F + 1e-4
+        auto = dcopt.solve(P, "auto", tol=1e-6, measure="criticality", passes=300, seed=0)
+        assert np.abs(auto.x).max() < 1e4 and auto.certificate.F < 0.1
 
 
 def test_what_an_entry_adds_to_r() -> None:

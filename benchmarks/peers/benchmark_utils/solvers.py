@@ -50,7 +50,7 @@ def _dcopt(cell: Cell) -> At:
         P = dcopt.erm(cell.X, cell.y, cell.loss, ours(cell))
         # passes: a bound that is not met; trace None: F is looked at only where the method needs it; all start at 0
         x0 = np.zeros(P.shape)
-        return dcopt.solve(P, METHOD, tol=tol, measure="criticality", passes=1e5, trace=None, seed=0, x0=x0).x
+        return dcopt.solve(P, METHOD, atol=tol, measure="criticality", passes=1e5, trace=None, seed=0, x0=x0).x
 
     return lambda tol: lambda: run(tol * cell.distance0)
 

@@ -14,7 +14,7 @@ from .rows import Declared, RowMatrix
 
 __all__ = [
     "as_rows", "codes", "declared", "dense", "finite", "is_missing", "label_array", "labels", "not_empty",
-    "object_labels", "point", "real_array", "sample_weights", "unmasked", "vector", "weigh_classes",
+    "object_labels", "point", "real_array", "sample_weights", "stacked", "unmasked", "vector", "weigh_classes",
 ]  # fmt: skip
 
 
@@ -28,6 +28,20 @@ def as_rows(X: Any, name: str = "X") -> RowMatrix:
 
         return sparse_rows(X, name)
     return _dense(X, name)
+
+
+def stacked(X: Any, Y: Any, name: str) -> RowMatrix:
+    """The rows of X above those of Y, both dense or both sparse; `name` is that of Y."""
+    above, below = as_rows(X), as_rows(Y, name)
+    if hasattr(X, "tocsr") and hasattr(Y, "tocsr"):
+        from scipy.sparse import vstack
+
+        return as_rows(vstack([X.tocsr(), Y.tocsr()], format="csr"))
+    from .dense import DenseRows
+
+    if isinstance(above, DenseRows) and isinstance(below, DenseRows):
+        return DenseRows(np.concatenate([above.a, below.a]))
+    raise BadInput(name, "expected the kind of the rows above: both dense or both sparse")
 
 
 def _dense(X: Any, name: str) -> RowMatrix:

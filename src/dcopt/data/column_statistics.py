@@ -14,7 +14,7 @@ from .csr import CsrRows
 from .dense import DenseRows
 from .rows import RowMatrix
 
-_ROWS = 4096  # The number of rows that are transformed at once.
+_ENTRIES = 2**22  # The number of stored entries that are transformed at once: 32 MB. Most matrices are one block.
 _BLOCK = 2**16  # Entries of a dense matrix that are read at once: as float64 they stay in the cache.
 _SOME = 4096  # The rows of a dense matrix from which the share of zeros in a column is estimated.
 _CANCELS = 1e-6  # A variance below this share of the mean square has lost too many digits.
@@ -25,11 +25,13 @@ def in_blocks(a: RowMatrix, function: Callable[[Array], Array]) -> Iterator[tupl
 
     The function must map 0 to 0 and 1 to 1.
     """
-    if a.can().entrywise is None:
+    can, (n, d) = a.can(), a.shape
+    if can.entrywise is None:
         return None
-    starts = range(0, a.shape[0], _ROWS)
-    blocks = (np.arange(start, min(start + _ROWS, a.shape[0])) for start in starts)
-    return ((rows, a.take(rows).can().entrywise(function)) for rows in blocks)  # type: ignore[misc]  # of one kind
+    size = max(_ENTRIES * n // max(n * d if can.stored is None else can.stored, 1), 1)
+    blocks = (np.arange(start, min(start + size, n)) for start in range(0, n, size))
+    parts = ((rows, a if len(rows) == n else a.take(rows)) for rows in blocks)
+    return ((rows, part.can().entrywise(function)) for rows, part in parts)  # type: ignore[misc]  # of one kind
 
 
 def column_sizes(a: RowMatrix, weights: Array | None) -> Array | None:

@@ -63,7 +63,8 @@ def _models(program: Program, how: Local) -> tuple[Model, Model]:
     compiled = costs.compile_kernels(here.P.n or 0, C.d).yes
     Q = model(C, columns, program.r.parts, mu, how.ridge.share, compiled, dense=program.searched)
     wanted = C.bends_down and not here.r1.rows and (here.sees_all or program.searched)
-    return Q, (Q.minus_negative(C, columns) if wanted else None) or Q
+    shares = (1.0,) if program.searched else how.descent.shares  # Leaps in a model with a part of it end higher.
+    return Q, (Q.minus_negative(C, columns, shares) if wanted else None) or Q
 
 
 def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candidate]:
@@ -73,7 +74,7 @@ def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candi
     columns do not test whether M is positive definite. On a sample, where steps are rough, r2 is left linearised.
     """
     bend = program.r.bend(program.x) if program.here.sees_all else None
-    M = (None if bend is None else M.minus_penalty_curvature(bend, program.x)) or M
+    M = (None if bend is None else M.minus_penalty_curvature(bend, program.x, how.shares)) or M
     if M is Q:
         return
     step = M.minimize(program.x, program.u, program.r1, program.tol) - program.x

@@ -44,16 +44,19 @@ def all_columns_are_cheap(C: Curvature, every: Array) -> Choice:
     return Choice(False, f"rows have more than {CHEAP_ROW} entries on average")
 
 
-def by_columns(C: Curvature, columns: Array, rows: bool, has_free: bool) -> Choice:
-    """Whether descent on the stored entries of these columns costs less than their Gram matrix, for one class."""
+def by_columns(C: Curvature, columns: Array, over_rows: bool, has_unpenalised: bool) -> Choice:
+    """Whether descent on the stored entries of these columns costs less than their Gram matrix, for one class.
+
+    over_rows: r1 is over rows of x; has_unpenalised: there are columns, such as an intercept, that r1 leaves alone.
+    """
     m = len(columns)
-    if not C.shows_columns or rows or C.classes > 1:
+    if not C.shows_columns or over_rows or C.classes > 1:
         return Choice(False, "descent on columns serves entries of one class")
     if m * m < 2 * C.stored(columns):
         return Choice(False, f"a Gram matrix of {m} columns is smaller than their entries")
     if C.constant and m <= SMALL_GRAM:
         return Choice(False, "a small Gram matrix that serves every step is worth more")
-    if C.rough and m <= CENTRED_COLUMNS and has_free:
+    if C.rough and m <= CENTRED_COLUMNS and has_unpenalised:
         return Choice(False, "descent would crawl along the means, which a Gram matrix eliminates")
     return Choice(True, f"a pass over the entries costs less than {m} × {m} numbers")
 

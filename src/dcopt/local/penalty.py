@@ -61,16 +61,18 @@ class PenaltyOnWorkingSet:
         return self.mine(self.r.steepest(self._whole(v), whole))
 
     def bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
-        """r2''(v), 0 at 0, where r2 is a sum over entries (else its growth along v); where r is one over the norms of
-        rows, how fast the slope of r2 grows with each, (d,); None where it is 0 everywhere
+        """The curvature of r2 at v, by differences of its slope; 0 where v is 0, None where it is 0 everywhere.
+
+        For r2 over entries: one number for every entry, in the shape of v. For r2 over the norms of rows: (d,), how
+        fast its slope grows with each norm.
         """
         if self.r.L2 == 0.0 or (self.parts.rows and not radial(self.r)):
             return None
         if self.parts.rows:
-            near, (more, less) = _NEAR * lengths(v), (lengths(self.slope(t * v)) for t in (1.0 + _NEAR, 1.0 - _NEAR))
+            h, (more, less) = _NEAR * lengths(v), (lengths(self.slope(t * v)) for t in (1.0 + _NEAR, 1.0 - _NEAR))
             change = more - less
         else:
-            near = _NEAR * np.abs(v)
-            change = self.slope(v + near) - self.slope(v - near)
-        bend = np.maximum(np.divide(change, 2 * near, out=np.zeros_like(near), where=near > 0.0), 0.0)
+            h = _NEAR * np.abs(v)
+            change = self.slope(v + h) - self.slope(v - h)
+        bend = np.maximum(np.divide(change, 2 * h, out=np.zeros_like(h), where=h > 0.0), 0.0)
         return bend if bend.any() else None

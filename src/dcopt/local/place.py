@@ -14,6 +14,8 @@ from ..subproblems.parts import Parts, parts, radial
 from ..subproblems.quadratic import distances
 from ..sums import Curvature, Look, Sum
 
+_NEAREST = 1e-4  # The least relative distance that ridges and tolerances are a share of: the least ridge of the proofs.
+
 
 @dataclass(frozen=True, eq=False)
 class Place:
@@ -25,8 +27,8 @@ class Place:
     C: Curvature
     F: float
     x: NDArray[np.float64]
-    w: NDArray[np.float64]  # the slope of r2 along which F falls most
-    u: NDArray[np.float64]  # w − ∇f(x)
+    w: NDArray[np.float64]  # the subgradient of r2 along which F falls most
+    u: NDArray[np.float64]  # w − ∇f(x): x is critical if u ∈ ∂r1(x)
     r1: Parts  # of this step's convex r1, which `Regularizer.linearize` chose together with w
     row_distance: NDArray[np.float64]  # dist(u_j, ∂r1(x)_j) for every row j
 
@@ -53,8 +55,8 @@ class Place:
 
     @property
     def near(self) -> float:
-        """The relative distance from critical"""
-        return max(self.distance / self.size, 1e-4)
+        """The relative distance from critical, in [_NEAREST, 1]: 1 far from the end, small near it"""
+        return max(self.distance / self.size, _NEAREST)
 
     @property
     def finite(self) -> bool:

@@ -16,11 +16,18 @@ class Descent:
     sigma: float = 0.1  # share of the fall that the model promises
     grow: float = 3.0  # factor from one τ to the next
     looks: int = 30  # looks at F in one step, at most
+    partial: float = 0.5  # share of negative curvature that a model has, if Q is not positive definite with all of it
 
     def __post_init__(self) -> None:
         require_number("sigma", self.sigma, 0.0, 1.0, open_low=True)
+        require_number("partial", self.partial, 0.0, 1.0)
         require_number("grow", self.grow, 1.0, open_low=True)
         require_count("looks", self.looks)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The shares of negative curvature that a model tries, in turn"""
+        return 1.0, self.partial
 
 
 @dataclass(frozen=True)

@@ -13,27 +13,27 @@ from . import costs
 from .policy import WorkingSet
 
 
-def working_set(C: Curvature, how: WorkingSet, there: NDArray[np.bool_], off: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The support of x, `there`, and the rows that violate dist(u_j, ∂r1(0)) = 0, the worst ones first.
+def working_set(
+    C: Curvature, how: WorkingSet, support: NDArray[np.bool_], distance: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The rows of x that are not 0, and the violators: rows at 0 with dist(u_j, ∂r1(0)) > 0, as many as may enter.
 
-    Where there are many, their Gram matrix must not cost much more than some passes: m² ≤ 16 d where every entry is
-    stored.
+    Of more violators the worst enter, because the Gram matrix of m columns must not cost much more than some passes:
+    m² ≤ 16 d where every entry is stored. As many as the support has may always enter.
     """
-    d, there = len(off), there.copy()
-    new = np.flatnonzero((off > 0.0) & ~there)
+    violators = np.flatnonzero((distance > 0.0) & ~support)
     most = how.most
-    if most is None and C.dense:
-        most = max(costs.SMALL_GRAM, math.ceil(how.dense * math.sqrt(d)))
-    elif most is None:
-        most = how.sparse
-    room = max(most, int(there.sum()))
-    if len(new) > room:
-        size = off[new]
-        least = np.partition(size, -room)[-room]  # Ties go to the first rows, not to a machine's own choice.
+    if most is None:
+        most = max(costs.SMALL_GRAM, math.ceil(how.dense * math.sqrt(len(distance)))) if C.dense else how.sparse
+    most = max(most, int(support.sum()))
+    if len(violators) > most:
+        size = distance[violators]
+        least = np.partition(size, -most)[-most]  # Ties go to the first rows, not to a machine's own choice.
         worse = size > least
-        new = np.concatenate((new[worse], new[size == least][: room - int(worse.sum())]))
-    there[new] = True
-    return np.flatnonzero(there)
+        violators = np.concatenate((violators[worse], violators[size == least][: most - int(worse.sum())]))
+    moving = support.copy()
+    moving[violators] = True
+    return np.flatnonzero(moving)
 
 
 def searched_set(

@@ -9,8 +9,6 @@ import numpy as np
 
 from ..convex import Mean
 from ..data import check
-from ..data.dense import DenseRows
-from ..data.rows import RowMatrix
 from ..errors import BadInput, BadSettings, require, require_number
 from ..losses import LOSSES, Loss, Margin, SmoothedHinge
 from ..losses import loss as as_loss
@@ -59,7 +57,7 @@ def pu_learning(
     pos, unl = check.as_rows(X_pos, "X_pos"), check.as_rows(X_unl, "X_unl")
     if pos.shape[1] != unl.shape[1]:
         raise BadInput("X_unl", f"has {unl.shape[1]} columns, X_pos has {pos.shape[1]}")
-    rows = _stack(X_pos, X_unl, pos, unl)
+    rows = check.stacked(X_pos, X_unl, "X_unl")
     rows, r = with_intercept(rows, regularizer, intercept)
     pos = with_intercept(pos, "zero", intercept)[0]
     (n_pos, n_unl), dtype = (pos.shape[0], unl.shape[0]), rows.dtype
@@ -69,17 +67,6 @@ def pu_learning(
     G = Mean(LinearSum(rows, ell, signs, weights), float(mu))
     H = ConvexSum(pos, ell, -np.ones(n_pos, dtype), np.full(n_pos, prior, dtype))
     return Problem(G, H, r, inner_tol=resolution(max(1.0, float(np.mean(rows.norms2())) ** 0.5)))
-
-
-def _stack(X_pos: Any, X_unl: Any, pos: RowMatrix, unl: RowMatrix) -> RowMatrix:
-    """One above the other; sparse if both are."""
-    if isinstance(pos, DenseRows) and isinstance(unl, DenseRows):
-        return DenseRows(np.concatenate([pos.a, unl.a]))
-    if hasattr(X_pos, "tocsr") and hasattr(X_unl, "tocsr"):
-        from scipy.sparse import vstack
-
-        return check.as_rows(vstack([X_pos.tocsr(), X_unl.tocsr()], format="csr"))
-    raise BadInput("X_unl", "expected the kind of X_pos: both dense or both sparse")
 
 
 def sample(seed: int) -> Problem:

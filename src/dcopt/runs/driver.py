@@ -77,7 +77,10 @@ class Driver:
         return replace(self.ledger, seconds=self._before)
 
     def meets(self, tol: float, settle: bool = False) -> bool:
-        """A check of the measure if one is due: counted, timed, and the place where stalling shows."""
+        """Whether the measure is at most tol. It is checked here where that is due or free; else the answer is no.
+
+        A check is counted and timed, and the ledger notes it: that is where stalling shows. `Tol` asks at every step.
+        """
         free = self.memory() is not None
         if self.ledger.checked != self.t and (free or self.passes >= self.ledger.next_check):
             self._check(0 if free else self.P.sum.evaluation.n or 0)

@@ -184,9 +184,10 @@ class PreparedRun:
         The gap depends on G. Methods that take the curvature of f at x as their metric have no fixed G: their gap is
         that of a diagonal G above f, in which every feature has its own curvature.
         """
-        rows = None if self.P.f is None else self.P.f.facts().rows
-        shown = rows is not None and rows.column_mean_squares is not None
-        if self.local is None or self.goal.measure != "gap" or rows is None or not shown:
+        if self.local is None or self.goal.measure != "gap" or self.P.f is None:
+            return self.P
+        rows = self.P.f.facts().rows
+        if rows is None or rows.column_mean_squares is None:  # They take a pass over the entries.
             return self.P
         return replace(self.P, G=equilibrated_diagonal(rows), tunable=False)
 

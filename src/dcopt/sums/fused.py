@@ -110,8 +110,14 @@ def _compilable(loss: Loss) -> bool:
         return False
     if not {f.name for f in fields(loss)} <= {"c"}:  # type: ignore[arg-type]  # an elementwise loss is a dataclass
         return False
+    return _has_text(type(loss))
+
+
+@cache
+def _has_text(kind: type) -> bool:
+    """Whether the text of a class can be read, which takes some milliseconds: every sum of a path asks."""
     try:
-        getsource(type(loss))
+        getsource(kind)
     except (OSError, TypeError):  # written at a prompt
         return False
     return True

@@ -28,10 +28,12 @@ class Model(Protocol):
     ) -> NDArray[np.float64]:
         """A step that descends by τ/2 ⟨·, Q·⟩ of itself where τQ majorizes f along it; `step` is that of τ = 1."""
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> Model | None:
-        """Q − E, E what C has more than ∇²f; None where that is not positive definite"""
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]) -> Model | None:
+        """Q − θE, E what C has more than ∇²f; θ is the first share for which that is positive definite; None if there
+        is none
+        """
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> Model | None:
-        """Q − E, E = diag(bend), or, if bend has a number for every row of x, bend_j x_j x_jᵀ/|x_j|² in its block;
-        None where that is not positive definite
+    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]) -> Model | None:
+        """Q − θE, E = diag(bend), or, if bend has a number for every row of x, bend_j x_j x_jᵀ/|x_j|² in its block;
+        θ is the first share for which that is positive definite; None if there is none
         """

@@ -58,12 +58,21 @@ class ColumnModel:
         """⟨d, diag(μ) d⟩"""
         return float(np.sum(self.mu * d[:, 0] ** 2))
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> ColumnModel | None:
-        """Q − E, E what C has more than ∇²f: its diagonal is positive, and whether it is definite shows at the step"""
-        h = self.h - kernels().sizes(*self.a, C.negative_excess)
-        return replace(self, weights=self.weights - C.negative_excess, h=h) if np.all(h > 0.0) else None
+    def minus_negative(
+        self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]
+    ) -> ColumnModel | None:
+        """Q − θE, E what C has more than ∇²f: its diagonal is positive, and whether it is definite shows at the step"""
+        theta, h = self._first(kernels().sizes(*self.a, C.negative_excess), shares)
+        return replace(self, weights=self.weights - theta * C.negative_excess, h=h) if theta else None
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> ColumnModel | None:
-        """Q − diag(bend), likewise"""
-        h = self.h - bend[:, 0]
-        return replace(self, ridge=self.ridge - bend[:, 0], h=h) if np.all(h > 0.0) else None
+    def minus_penalty_curvature(
+        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+    ) -> ColumnModel | None:
+        """Q − θ diag(bend), likewise"""
+        theta, h = self._first(bend[:, 0], shares)
+        return replace(self, ridge=self.ridge - theta * bend[:, 0], h=h) if theta else None
+
+    def _first(self, E: NDArray[Any], shares: tuple[float, ...]) -> tuple[float, NDArray[np.float64]]:
+        """The first share θ for which h − θE is positive, or 0, and that diagonal"""
+        found = ((theta, self.h - theta * E) for theta in shares)
+        return next(((theta, h) for theta, h in found if np.all(h > 0.0)), (0.0, self.h))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,25 +59,32 @@ class DenseModel:
         """⟨d, μRd⟩"""
         return float(np.sum(d * self.ridge(d)))
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> DenseModel | None:
-        """Q − E, E what C has more than ∇²f"""
-        return self._if_positive(self.Q - C.negative(columns))
+    def minus_negative(
+        self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]
+    ) -> DenseModel | None:
+        """Q − θE, E what C has more than ∇²f"""
+        E = C.negative(columns)
+        return self._first(self.Q - theta * E for theta in shares)
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> DenseModel | None:
-        """Q − E, E = diag(bend), or bend_j x_j x_jᵀ/|x_j|² in the block of each row"""
-        d, k = x.shape
-        M = self.Q.copy()
+    def minus_penalty_curvature(
+        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+    ) -> DenseModel | None:
+        """Q − θE, E = diag(bend), or bend_j x_j x_jᵀ/|x_j|² in the block of each row"""
+        if bend.ndim == 1 and len(self.Q) == len(x):
+            return None
+        return self._first(self._less(theta * bend, x) for theta in shares)
+
+    def _less(self, bend: NDArray[Any], x: NDArray[Any]) -> NDArray[np.float64]:
+        M, (d, k) = self.Q.copy(), x.shape
         if bend.ndim > 1:
             M[np.diag_indices(len(M))] -= bend.reshape(-1) if len(M) == bend.size else bend.min(axis=1)
-        elif len(M) == d:
-            return None
         else:
             unit, j = directions(x), np.arange(d)
             M.reshape(d, k, d, k)[j, :, j, :] -= bend[:, None, None] * unit[:, :, None] * unit[:, None, :]
-        return self._if_positive(M)
+        return M
 
-    def _if_positive(self, M: NDArray[np.float64]) -> DenseModel | None:
-        """The model M; None where it is not positive definite"""
-        with one_thread(len(M)):
-            definite = bool(np.all(np.diagonal(M) > 0.0)) and positive(M)
-        return replace(self, Q=M, constant=False) if definite else None
+    def _first(self, matrices: Iterable[NDArray[np.float64]]) -> DenseModel | None:
+        """The model with the first matrix that is positive definite; None if there is none"""
+        with one_thread(len(self.Q)):
+            M = next((M for M in matrices if np.all(np.diagonal(M) > 0.0) and positive(M)), None)
+        return None if M is None else replace(self, Q=M, constant=False)

@@ -64,12 +64,15 @@ class SoftmaxColumnModel:
         """Σ_j μ_j |d_j|²"""
         return float(np.sum(self.mu[:, None] * d**2))
 
-    def minus_negative(self, C: Curvature, columns: NDArray[np.int64]) -> None:
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]) -> None:
         """Softmax is convex: there is nothing to take off."""
         return None
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any]) -> SoftmaxColumnModel | None:
-        """Q − E, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
-        if bend.ndim > 1 or not np.all(bend < self.h):
+    def minus_penalty_curvature(
+        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+    ) -> SoftmaxColumnModel | None:
+        """Q − θE, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
+        if bend.ndim > 1:
             return None
-        return replace(self, bend=bend, unit=directions(x))
+        theta = next((theta for theta in shares if np.all(theta * bend < self.h)), 0.0)
+        return replace(self, bend=theta * bend, unit=directions(x)) if theta else None
