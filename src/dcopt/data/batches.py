@@ -19,7 +19,7 @@ _EXPECTED = (
 )
 
 
-def library(leaf: Any) -> str:
+def kind_of(leaf: Any) -> str:
     """ "numpy", "sparse", "torch", "jax", or "object" for anything else."""
     if isinstance(leaf, np.ndarray):
         return "numpy"
@@ -60,7 +60,7 @@ def checked(data: Any, name: str = "data") -> Any:
     """The same data with SciPy matrices in CSR and numbers in arrays; refuses what has no rows that can be taken."""
 
     def one(leaf: Any) -> Any:
-        kind = library(leaf)
+        kind = kind_of(leaf)
         if kind == "sparse":
             return leaf.tocsr()
         if kind == "numpy" and (leaf.ndim == 0 or leaf.dtype.kind not in "fiub"):
@@ -100,7 +100,7 @@ def take(data: Any, rows: Array) -> Any:
     """data[rows]"""
 
     def one(leaf: Any) -> Any:
-        kind = library(leaf)
+        kind = kind_of(leaf)
         if kind == "numpy":
             return leaf.take(rows, axis=0)
         return leaf.take(rows) if kind == "object" else leaf[rows]
@@ -113,7 +113,7 @@ def cut(data: Any, start: int, stop: int) -> Any:
 
     def one(leaf: Any) -> Any:
         whole = start == 0 and stop == _length(leaf)
-        if library(leaf) == "object":
+        if kind_of(leaf) == "object":
             return leaf if whole else leaf.take(np.arange(start, stop))
         return leaf[start:stop]
 
@@ -126,7 +126,7 @@ def join(parts: list[Any]) -> Any:
 
 
 def _joined(*leaves: Any) -> Any:
-    kind = library(leaves[0])
+    kind = kind_of(leaves[0])
     if kind == "sparse":
         from scipy.sparse import vstack
 
@@ -152,4 +152,4 @@ def first_float(data: Any) -> Any:
 
 def form(data: Any) -> Any:
     """The structure of a batch, with the storage, the type and the shape of one sample in place of every leaf."""
-    return mapped(lambda leaf: f"{library(leaf)} {leaf.dtype} {tuple(leaf.shape[1:])}", data)
+    return mapped(lambda leaf: f"{kind_of(leaf)} {leaf.dtype} {tuple(leaf.shape[1:])}", data)

@@ -88,7 +88,7 @@ class BlockStream:
 
 def _copied(leaf: Any) -> Any:
     """A copy, so that the source may reuse its buffers."""
-    kind = batches.library(leaf)
+    kind = batches.kind_of(leaf)
     if kind == "object":
         raise BadInput("block", f"{a_kind(leaf)}: give arrays, CSR matrices, tensors, or tuples and dicts of them")
     return leaf.clone() if kind == "torch" else leaf if kind == "jax" else leaf.copy()

@@ -173,9 +173,9 @@ def _numbers(tree: Any) -> list[Any]:
         return [a for part in tree for a in _numbers(part)]
     if isinstance(tree, dict):
         return _numbers(list(tree.values()))
-    if batches.library(tree) == "sparse":
+    if batches.kind_of(tree) == "sparse":
         return [tree.data.copy()]
-    return [np.array(as_numpy(tree))] if batches.library(tree) in ("numpy", "torch") else []
+    return [np.array(as_numpy(tree))] if batches.kind_of(tree) in ("numpy", "torch") else []
 
 
 @_law

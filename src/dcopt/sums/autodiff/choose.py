@@ -45,7 +45,7 @@ def engine_for(
     `home` is the library of the parameters that x was made from.
     """
     trial = _Trial((fn, x.shape, x.dtype, tree, grad), data, x)
-    decided = {home, *map(batches.library, batches.leaves(data))} & set(_FRAMEWORKS)
+    decided = {home, *map(batches.kind_of, batches.leaves(data))} & set(_FRAMEWORKS)
     if len(decided) > 1:
         raise BadInput("data", "holds tensors of PyTorch and of JAX: give those of one framework")
     if decided:
@@ -86,7 +86,7 @@ class _Trial:
         engine = NumpyEngine(*self.settings)
         with np.errstate(all="ignore"):
             out = engine.fn(engine.argument(self.x), engine.take(self.data, self.rows))
-        kind = batches.library(out)
+        kind = batches.kind_of(out)
         return kind if kind in _FRAMEWORKS else "numpy"
 
     def of(self, name: str) -> Engine:

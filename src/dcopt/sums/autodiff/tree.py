@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.batches import library
+from ...data.batches import kind_of
 from ...errors import BadInput, a_kind
 from ...xp import Array
 
@@ -42,7 +42,7 @@ class Tree:
                 raise BadInput("like", f"{name or 'the array'} holds {leaf.dtype}, not float32 or float64: {only}")
         if len(kinds) > 1:
             raise BadInput("like", "holds both float32 and float64: give parameters of one type")
-        homes = {library(leaf) for _, leaf in found}
+        homes = {kind_of(leaf) for _, leaf in found}
         home = "torch" if "torch" in homes else "jax" if "jax" in homes else "numpy"
         names, shapes = tuple(name for name, _ in found), tuple(tuple(leaf.shape) for _, leaf in found)
         return cls(example, shapes, names, np.dtype(kinds.pop()), home)
@@ -77,7 +77,7 @@ class _Shape:
 
 def as_numpy(a: Any) -> Array:
     """A NumPy array of the same numbers, without a copy where that is possible."""
-    return a.detach().cpu().numpy() if library(a) == "torch" else np.asarray(a)
+    return a.detach().cpu().numpy() if kind_of(a) == "torch" else np.asarray(a)
 
 
 def _walk(tree: Any, visit: Callable[[str, Any], Any], name: str) -> Any:
@@ -89,6 +89,6 @@ def _walk(tree: Any, visit: Callable[[str, Any], Any], name: str) -> Any:
     if isinstance(tree, (tuple, list)):
         parts = [inside(k, part) for k, part in enumerate(tree)]
         return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
-    if not (isinstance(tree, _Shape) or library(tree) in ("numpy", "torch", "jax")):
+    if not (isinstance(tree, _Shape) or kind_of(tree) in ("numpy", "torch", "jax")):
         raise BadInput("like", f"{name or 'it'} is {a_kind(tree)}: give an array, or dicts, tuples and lists of arrays")
     return visit(name, tree)

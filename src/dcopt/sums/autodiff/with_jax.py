@@ -33,7 +33,7 @@ class JaxEngine(Engine):
     name = "JAX"
 
     def prepare(self, data: Any) -> Any:
-        return batches.mapped(lambda leaf: np.asarray(leaf) if batches.library(leaf) == "jax" else leaf, data)
+        return batches.mapped(lambda leaf: np.asarray(leaf) if batches.kind_of(leaf) == "jax" else leaf, data)
 
     def take(self, data: Any, rows: Array) -> Any:
         size = self._size(len(rows))
@@ -51,7 +51,7 @@ class JaxEngine(Engine):
         return b if self.grad is not None else padded(b)
 
     def _arrays(self, batch: Any) -> Any:
-        return batches.mapped(lambda a: a.toarray() if batches.library(a) == "sparse" else a, batch)
+        return batches.mapped(lambda a: a.toarray() if batches.kind_of(a) == "sparse" else a, batch)
 
     # ---- the function
 

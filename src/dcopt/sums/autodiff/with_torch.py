@@ -28,15 +28,15 @@ class TorchEngine(Engine):
 
     def prepare(self, data: Any) -> Any:
         for leaf in batches.leaves(data):
-            if batches.library(leaf) == "torch":
+            if batches.kind_of(leaf) == "torch":
                 self.device = leaf.device
-        return batches.mapped(lambda leaf: self._tensor(leaf) if batches.library(leaf) == "numpy" else leaf, data)
+        return batches.mapped(lambda leaf: self._tensor(leaf) if batches.kind_of(leaf) == "numpy" else leaf, data)
 
     def take(self, data: Any, rows: Array) -> Any:
         there = torch.from_numpy(np.ascontiguousarray(rows)).to(self.device)
 
         def one(leaf: Any) -> Any:
-            kind = batches.library(leaf)
+            kind = batches.kind_of(leaf)
             return leaf.index_select(0, there) if kind == "torch" else self._tensor(batches.take(leaf, rows))
 
         return batches.mapped(one, data)
@@ -46,7 +46,7 @@ class TorchEngine(Engine):
 
     def _tensor(self, part: Any) -> Any:
         """A tensor of the same memory; rows of a SciPy matrix become dense ones."""
-        kind = batches.library(part)
+        kind = batches.kind_of(part)
         if kind == "sparse":
             part, kind = part.toarray(), "numpy"
         if kind != "numpy":
