@@ -39,7 +39,7 @@ def phase() -> Case:
     A = rng.normal(size=(100, 3))
     b = (A @ [1.0, -0.5, 0.3]) ** 2 + 0.1 * rng.random(100)
     P = problems.phase_retrieval(A, b, lam=0.01)
-    return Case(P, problems.spectral_start(A, b) + 0.2, 0.0, {"criticality": 0.15, "gap": 1e-4})
+    return Case(P, problems.spectral_start(A, b) + 0.2, 0.0, {"criticality": 0.15, "gap": 1e-4}, "fista")
 
 
 def robust() -> Case:
