@@ -387,7 +387,7 @@ def test_the_solution_that_separates_the_classes_does_not_set_the_scale():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 60))
     y = np.where(X[:, 0] > 0, "yes", "no")
-    path = C().path(X, y, ratio=3e-4, n_lams=40)
+    path = C().path(X, y, ratio=3e-3, n_lams=30)
     coefs = path.coefs.reshape(len(path.lams), -1)
     assert path.loss[-1] <= 1e-3 * path.loss[0] and np.abs(coefs[-1]).max() > 2 * np.abs(coefs[:-1]).max()
     low, high = draw_path(path, None, None, False, chosen=path.lams[1]).get_ylim()
