@@ -21,7 +21,7 @@ def data(seed: int = 0) -> np.ndarray:
 
 
 def fit(P: dcopt.Problem, x0: np.ndarray) -> np.ndarray:
-    return dcopt.solve(P, "dca", kappa="adaptive", x0=x0, tol=1e-6, measure="criticality", trace=None).x
+    return dcopt.solve(P, "dca", kappa="adaptive", x0=x0, tol=1e-6, measure="criticality", trace=None, seed=0).x
 
 
 def smoothed(A: np.ndarray, x: np.ndarray) -> np.ndarray:
