@@ -94,8 +94,8 @@ def components(
 def _finite(
     fn: Any, data: Any, shape: Any, like: Any, grad: Any, weights: Any, facts: Facts, chunk: int
 ) -> Components:
-    x, tree, library = _parameters(data, shape, like)
-    engine = engine_for(fn, data, x, tree, library, grad)
+    x, tree, home = _parameters(data, shape, like)
+    engine = engine_for(fn, data, x, tree, home, grad)
     w = sample_weights(weights, batches.count(data), np.float64)
     if w is not None and grad is not None and not engine.each:
         raise BadSettings("weights", weights, "None, or a grad= that gives one gradient for each component")
@@ -125,7 +125,7 @@ def _parameters(data: Any, shape: Any, like: Any) -> tuple[Any, Tree | None, str
     if like is not None:
         tree = Tree.of(like)
         x = tree.ravel(like)
-        return (x, tree, tree.library) if tree.names != ("",) else (x.reshape(tree.shapes[0]), None, tree.library)
+        return (x, tree, tree.home) if tree.names != ("",) else (x.reshape(tree.shapes[0]), None, tree.home)
     shape = (shape,) if isinstance(shape, (int, np.integer)) else shape
     good = isinstance(shape, (tuple, list)) and all(isinstance(k, (int, np.integer)) and k > 0 for k in shape)
     require(good and len(shape) > 0, "shape", shape, "that of x, positive integers such as (4,)")
@@ -141,6 +141,6 @@ def _accepts_float64(engine: Engine, own: Any) -> bool:
     try:
         with np.errstate(all="ignore"):
             engine.value_grad(x, batch, np.ones(1))
-    except Exception:
+    except Exception:  # Whatever a function of the user raises says that it does not take float64.
         return False
     return True

@@ -22,7 +22,7 @@ class Tree:
     shapes: tuple[tuple[int, ...], ...]
     names: tuple[str, ...]
     dtype: Any
-    library: str  # of the example's leaves: "numpy", "torch" or "jax"
+    home: str  # of the example's leaves: "numpy", "torch" or "jax"
 
     @classmethod
     def of(cls, like: Any) -> Tree:
