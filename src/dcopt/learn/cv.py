@@ -133,11 +133,12 @@ def _score(me: Any, scorer: Any, task: Task, rows: NDArray[np.int64], x: NDArray
 
 
 def _matrix(rows: Any) -> Any:
-    if not hasattr(rows, "indices"):
+    csr = rows.can().csr
+    if csr is None:
         return rows.a
     from scipy.sparse import csr_array
 
-    return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+    return csr_array((csr.data, csr.indices, csr.indptr), shape=rows.shape)
 
 
 class DCClassifierCV(CrossValidated, Classifies):
