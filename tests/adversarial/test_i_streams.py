@@ -22,8 +22,7 @@ from dcopt import BadInput, BadSettings, NeedsFiniteSum, Status, iterate, solve,
 from dcopt.estimators import ESTIMATORS, PAGE, SARAH, Fresh
 from dcopt.losses import LOSSES
 from dcopt.losses.base import Loss
-from dcopt.measures import criticality
-from dcopt.measures.confidence import sample_bound
+from dcopt.measures import criticality, sample_bound
 from dcopt.regularizers import Exponential
 from dcopt.runs.stop import Passes, Samples, Steps
 

@@ -11,8 +11,7 @@ from sklearn.datasets import load_breast_cancer
 import dcopt
 from dcopt import Status
 from dcopt.local.models import DenseModel
-from dcopt.measures import criticality, scale
-from dcopt.measures.confidence import rounding
+from dcopt.measures import criticality, rounding, scale
 from dcopt.regularizers import L1, SCAD, Box, CappedL1
 
 

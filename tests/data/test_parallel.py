@@ -90,7 +90,7 @@ def cut_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csr, "_LARGE", 0)
     monkeypatch.setattr(csr, "_BLOCK", 100)
     for module in (csr, csr_columns):
-        monkeypatch.setattr(module, "_count", lambda work, size: 16)
+        monkeypatch.setattr(module, "parts_for", lambda work, size: 16)
 
 
 @pytest.fixture(params=["partial sums", "bands"])
@@ -98,7 +98,7 @@ def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, c
     """A Gram matrix has two ways to be shared: parts of the rows, or bands of the result."""
     if request.param == "bands":
         for module in (csr, csr_columns):
-            monkeypatch.setattr(module, "_count", lambda work, size: 5 if size == 1 else 1)
+            monkeypatch.setattr(module, "parts_for", lambda work, size: 5 if size == 1 else 1)
 
 
 def products(A: CsrRows) -> Iterator[tuple[str, Any, Any, Any]]:
@@ -201,10 +201,10 @@ def test_partial_sums_stay_small() -> None:
     """They take a small share of the memory and the time of the matrix, and never more than 64 MiB."""
     for work in (2**18, 2**22, 2**30):
         for size in (0, 1, 300, 10_000, 10**6, 10**8):
-            parts = csr._count(work, size)
+            parts = csr.parts_for(work, size)
             assert parts in (1, 2, 4, 8, 16)
             assert parts == 1 or (8 * parts * size <= 2**26 and 8 * parts * size <= work)
-    assert csr._count(2**18, 100) == 4
+    assert csr.parts_for(2**18, 100) == 4
 
 
 def test_rows_without_weight_add_nothing_to_a_dense_gram_matrix() -> None:

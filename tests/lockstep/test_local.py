@@ -29,8 +29,7 @@ from dcopt.local.candidates import majorized
 from dcopt.local.models import ColumnModel, DenseModel, dense_model, model
 from dcopt.local.models.build import column_model
 from dcopt.local.place import Place
-from dcopt.local.program import Program
-from dcopt.local.working_set import working_set
+from dcopt.local.program import Program, working_set
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, ElasticNet, Exponential, Nonnegative, TopK, Zero
 from dcopt.state import Spent
 from dcopt.subproblems import cd

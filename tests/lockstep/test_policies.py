@@ -21,7 +21,7 @@ import dcopt
 from dcopt.local import Escape, Local, Multistart, Samples, costs
 from dcopt.local.place import Place
 from dcopt.local.policy import Accuracy, Descent, Ridge, WorkingSet
-from dcopt.local.working_set import searched_set, working_set
+from dcopt.local.program import searched_set, working_set
 from dcopt.regularizers import L1, MCP, SCAD, Exponential
 from dcopt.sums import FREE
 
@@ -324,7 +324,7 @@ def test_a_spoilt_share_of_what_is_flat_is_seen(spoilt: float, monkeypatch: pyte
     """Where f is flat, a ridge that is too small gives steps that lead nowhere, a large one short steps."""
     problem.cache_clear()
     assert run("flat at 0", leaping(Local())).F < 0.1
-    monkeypatch.setattr("dcopt.local.ridge.FLAT", spoilt)
+    monkeypatch.setattr("dcopt.local.models.build.FLAT", spoilt)
     problem.cache_clear()
     assert not run("flat at 0", leaping(Local())).F < 0.1
 

@@ -13,7 +13,7 @@ import dcopt
 from dcopt.data.check import as_rows
 from dcopt.local import costs
 from dcopt.local.models import DenseModel, SoftmaxColumnModel, dense_model, model
-from dcopt.local.penalty import PenaltyOnWorkingSet
+from dcopt.local.program import PenaltyOnWorkingSet
 from dcopt.regularizers import L1, MCP, SCAD, ElasticNet, Except, Exponential, Regularizer
 from dcopt.subproblems.eliminated import Eliminated
 from dcopt.subproblems.newton import newton_rows

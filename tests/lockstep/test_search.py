@@ -13,11 +13,11 @@ from sklearn.preprocessing import normalize
 
 import dcopt
 from dcopt.auto import resolve
-from dcopt.linalg.swept import Swept
+from dcopt.linalg.symmetric import Swept
 from dcopt.local import Escape, Local
 from dcopt.local.escape import PenalisedModel
 from dcopt.local.models import DenseModel
-from dcopt.local.penalty import PenaltyOnWorkingSet
+from dcopt.local.program import PenaltyOnWorkingSet
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
 from dcopt.runs.goal import Goal
 from dcopt.runs.prepared import PreparedRun

@@ -12,7 +12,7 @@ from small import binary
 
 import dcopt
 from dcopt.auto import resolve
-from dcopt.measures.confidence import SampleBound
+from dcopt.measures import SampleBound
 from dcopt.runs.goal import Goal
 from dcopt.runs.ledger import End, Examined, Ledger, Searches
 from dcopt.runs.prepared import PreparedRun

@@ -15,7 +15,7 @@ from dcopt.draw import Draw
 from dcopt.estimators import PAGE, Fresh
 from dcopt.laws.four_rows import Counting, gradients, points, variance_smoothness2
 from dcopt.losses import LOSSES
-from dcopt.measures.confidence import sample_bound
+from dcopt.measures import sample_bound
 from dcopt.regularizers import MCP, CappedL1, Exponential
 from dcopt.sums import LinearSum, StreamSum
 

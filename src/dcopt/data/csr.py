@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from .csr_columns import CsrColumns
 from .engine import off_the_clock
-from .partial_sums import added, cuts, plain
-from .partial_sums import count as _count
 from .rows import Can
-from .workers import each
+from .workers import added, cuts, each, parts_for, plain
 
 _LARGE = 2**18  # From this many stored entries on, passes over all rows run in parts, in several threads.
 _BLOCK = 2**18  # The rows with this many stored entries stay in the cache between A x and Aᵀ c.
@@ -204,10 +202,10 @@ class CsrRows:
 
     def _parts(self, size: int) -> int:
         """The number of partial sums of `size` numbers, where c has size / d columns"""
-        return _count(self.entries * size // max(self.d, 1), size)
+        return parts_for(self.entries * size // max(self.d, 1), size)
 
     def _dot_in_parts(self, x: NDArray[Any]) -> NDArray[Any]:
-        kernel, at = self._part_kernels(x.ndim)[0], cuts(self.indptr, _count(self.entries, 1))
+        kernel, at = self._part_kernels(x.ndim)[0], cuts(self.indptr, parts_for(self.entries, 1))
         x, z = plain(x), np.empty((self.shape[0], *x.shape[1:]), x.dtype)
         each(lambda k: kernel(*self.fixed, *at[k : k + 2], x, z[at[k] : at[k + 1]]), len(at) - 1)
         return z

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .partial_sums import added, cuts, plain
-from .partial_sums import count as _count
-from .workers import each
+from .workers import added, cuts, each, parts_for, plain
 
 _FEW = 4  # The wanted columns are copied when they hold at most this share of the entries: 1 / _FEW.
 
@@ -32,12 +30,12 @@ class CsrColumns:
         w = np.ones(self.n) if weights is None else plain(np.asarray(weights, np.float64))
         filled = self.entries * k // max(self.n * self.d, 1)  # The mean number of entries of a row in these columns.
         work = self.entries + self.n * filled**2 // 2
-        parts = _count(work, k * k) if large else 1
+        parts = parts_for(work, k * k) if large else 1
         few = self.few(columns, make=large) or self.fixed
         if few is not self.fixed:
             filled = few[1].size // max(self.n, 1)
         # A band is some rows of the result. Each band reads all rows of the data.
-        bands = 1 if parts > 1 else _count(min(work // 16, filled * 2**12), 1)
+        bands = 1 if parts > 1 else parts_for(min(work // 16, filled * 2**12), 1)
         at, edges = cuts(self.fixed[0], parts), [k * band // bands for band in range(bands + 1)]
         half = np.zeros((parts, k, k))
 

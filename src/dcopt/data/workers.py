@@ -1,4 +1,4 @@
-"""Threads that run compiled loops. Their number does not change the results."""
+"""Threads that run compiled loops, and the partial sums that these make: no result depends on the number of threads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import require
 
@@ -70,3 +73,36 @@ def _in_context(work: Callable[[], None]) -> Callable[[], Any]:
     """Run with the caller's context, which holds NumPy's settings for floating-point errors."""
     context = copy_context()
     return lambda: context.run(work)
+
+
+_PARTS = 16  # The largest number of parts.
+_SPARE = 2**23  # The largest number of float64 numbers in all partial sums together.
+
+
+def parts_for(work: int, size: int) -> int:
+    """The number of parts (a power of two) for this many additions, where each partial sum has `size` numbers.
+
+    No part is small, and adding the partial sums costs little.
+    """
+    most = min(_PARTS, work // 2**16, work // (8 * max(size, 1)), _SPARE // max(size, 1))
+    return 1 << max(most.bit_length() - 1, 0)
+
+
+def cuts(indptr: NDArray[Any], parts: int) -> list[int]:
+    """0 = r_0 ≤ … ≤ r_parts = N: rows r_k ≤ i < r_{k+1} with about as many stored entries for every k"""
+    entries = np.arange(1, parts) * int(indptr[-1]) // parts
+    rows = np.searchsorted(indptr, entries.astype(indptr.dtype))
+    return [0, *rows.tolist(), indptr.size - 1]
+
+
+def plain(a: NDArray[Any]) -> NDArray[Any]:
+    """The array in row order and writable, the form for which the kernels of parts are compiled."""
+    return a if a.flags.c_contiguous and a.flags.writeable else np.array(a, order="C")
+
+
+def added(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ_k parts_k, one after the other"""
+    total: NDArray[np.float64] = parts[0].copy()  # A view would keep all parts in memory.
+    for part in parts[1:]:
+        total += part
+    return total

@@ -14,7 +14,7 @@ from ..data import check
 from ..data.intercept import WithIntercept
 from ..data.rows import RowMatrix
 from ..losses import Loss
-from ..measures.scale import null_point, scale
+from ..measures import null_point, scale
 from ..problem import Problem
 from ..regularizers import Except, Regularizer, Zero
 from ..runs.stop import Settle

@@ -19,9 +19,7 @@ from ..errors import BadInput, BadSettings, pick, require_count, require_number
 from ..estimators import PAGE
 from ..fit.standard import columns_of
 from ..fit.task import Task
-from ..measures import MEASURES
-from ..measures.confidence import CONFIDENCE, sample_bound
-from ..measures.scale import scale
+from ..measures import CONFIDENCE, MEASURES, sample_bound, scale
 from ..problem import Problem
 from ..regularizers import Regularizer
 from ..solve import iterate

@@ -1,8 +1,7 @@
 """The local method: DCA with the curvature of f at x as G, tested by a look at F. Read step.py first."""
 
 from .policy import Accuracy, Descent, Escape, Ridge, WorkingSet
-from .samples import ALL, Samples
-from .settings import Local
+from .settings import ALL, Local, Samples
 from .starts import Multistart, Started
 from .step import local_dca
 

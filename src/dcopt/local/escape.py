@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg.swept import Swept
-from ..linalg.symmetric import one_thread
+from ..linalg.symmetric import Swept, one_thread
 from .candidates import Candidate
 from .models import DenseModel
-from .penalty import PenaltyOnWorkingSet
 from .policy import Escape
-from .program import Program
+from .program import PenaltyOnWorkingSet, Program
 
 if TYPE_CHECKING:
     from .settings import Local

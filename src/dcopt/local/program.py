@@ -1,20 +1,131 @@
-"""The convex program of a step, on the rows of x that may move."""
+"""The convex program of a step: which rows of x may move, r as a function of these, and the program on them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..subproblems.parts import Parts, lengths, parts, radial
-from .penalty import PenaltyOnWorkingSet
+from ..regularizers import Regularizer
+from ..subproblems.parts import Parts, entries, lengths, parts, radial
+from ..sums.curvature import Curvature
+from ..xp import Array
+from . import costs
 from .place import Place
-from .working_set import searched_set, working_set
+from .policy import WorkingSet
 
 if TYPE_CHECKING:
     from .settings import Local
+
+
+def working_set(
+    C: Curvature, how: WorkingSet, support: NDArray[np.bool_], distance: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The rows of x that are not 0, and the violators: rows at 0 with dist(u_j, ∂r1(0)) > 0, as many as may enter.
+
+    Of more violators the worst enter, because the Gram matrix of m columns must not cost much more than some passes:
+    m² ≤ 16 d where every entry is stored. As many as the support has may always enter.
+    """
+    violators = np.flatnonzero((distance > 0.0) & ~support)
+    most = how.most
+    if most is None:
+        most = max(costs.SMALL_GRAM, math.ceil(how.dense * math.sqrt(len(distance)))) if C.dense else how.sparse
+    most = max(most, int(support.sum()))
+    if len(violators) > most:
+        size = distance[violators]
+        least = np.partition(size, -most)[-most]  # Ties go to the first rows, not to a machine's own choice.
+        worse = size > least
+        violators = np.concatenate((violators[worse], violators[size == least][: most - int(worse.sum())]))
+    moving = support.copy()
+    moving[violators] = True
+    return np.flatnonzero(moving)
+
+
+def searched_set(
+    C: Curvature, columns: NDArray[np.int64], u: NDArray[np.float64], width: int
+) -> NDArray[np.int64] | None:
+    """The rows among which a search looks: all where they are few, else those with the largest slopes besides.
+
+    None where they would have more than `width` entries.
+    """
+    d, k = u.shape
+    every = np.arange(d)
+    if d * k <= width and costs.all_columns_are_cheap(C, every).yes:
+        return every
+    size = np.linalg.norm(u, axis=1)
+    size[columns] = 0.0
+    wide: Array = np.union1d(columns, np.argsort(-size, kind="stable")[: costs.SMALL_GRAM])
+    return wide if 0 < len(wide) * k <= width else None
+
+
+_NEAR = 1e-5  # of an entry: how far from it r2' is seen to change
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyOnWorkingSet:
+    """r(v), v = x[columns], x (d, k) as it is elsewhere; r takes it in this shape."""
+
+    r: Regularizer
+    x: NDArray[np.float64]
+    columns: NDArray[np.int64]
+    parts: Parts  # of r's own r1, whatever r1 a step has
+    shape: tuple[int, ...]
+
+    def _whole(self, v: NDArray[Any]) -> NDArray[Any]:
+        if len(v) == len(self.x):
+            return v.reshape(self.shape)
+        x = self.x.copy()
+        x[self.columns] = v
+        return x.reshape(self.shape)
+
+    def mine(self, a: Any) -> NDArray[np.float64]:
+        """Of something in the shape of x what belongs to v"""
+        all_of_it: NDArray[np.float64] = np.asarray(a, np.float64).reshape(self.x.shape)
+        return all_of_it if len(self.columns) == len(self.x) else all_of_it[self.columns]
+
+    def value(self, v: NDArray[Any]) -> float:
+        """r(v), with all that does not move"""
+        return self.r.value(self._whole(v))
+
+    def each(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
+        """r(v), entry by entry, where it is their sum"""
+        found = entries(self.r, self._whole(v))
+        return None if found is None else self.mine(found)
+
+    def slope(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """Some w ∈ ∂r2(v)"""
+        return self.mine(self.r.subgrad(self._whole(v)))
+
+    def steepest(self, v: NDArray[Any], down: Callable[[], NDArray[Any]]) -> NDArray[np.float64]:
+        """The w ∈ ∂r2(v) along which F falls most; `down` gives −∇f on v, where a kink of r2 leaves a choice"""
+
+        def whole() -> NDArray[np.float64]:
+            u = np.zeros_like(self.x)
+            u[self.columns] = down()
+            return u.reshape(self.shape)
+
+        return self.mine(self.r.steepest(self._whole(v), whole))
+
+    def bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
+        """The curvature of r2 at v, by differences of its slope; 0 where v is 0, None where it is 0 everywhere.
+
+        For r2 over entries: one number for every entry, in the shape of v. For r2 over the norms of rows: (d,), how
+        fast its slope grows with each norm.
+        """
+        if self.r.L2 == 0.0 or (self.parts.rows and not radial(self.r)):
+            return None
+        if self.parts.rows:
+            h, (more, less) = _NEAR * lengths(v), (lengths(self.slope(t * v)) for t in (1.0 + _NEAR, 1.0 - _NEAR))
+            change = more - less
+        else:
+            h = _NEAR * np.abs(v)
+            change = self.slope(v + h) - self.slope(v - h)
+        bend = np.maximum(np.divide(change, 2 * h, out=np.zeros_like(h), where=h > 0.0), 0.0)
+        return bend if bend.any() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +169,7 @@ class Program:
         return np.asarray(v.reshape(x.shape).astype(x.dtype, copy=False))
 
 
-def radial_tangent(
-    r1: Parts, u: NDArray[np.float64], w: NDArray[np.float64]
-) -> tuple[Parts, NDArray[np.float64]]:
+def radial_tangent(r1: Parts, u: NDArray[np.float64], w: NDArray[np.float64]) -> tuple[Parts, NDArray[np.float64]]:
     """r1 and u with r2 linearised in |v_j| instead of ⟨w_j, v_j⟩, for an r2 that is a function of the |v_j|.
 
     Its tangent in |v_j| is above ⟨w_j, v_j⟩, so that the convex program is a tighter bound of F.

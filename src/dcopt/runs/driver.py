@@ -12,8 +12,7 @@ import numpy as np
 from ..data.engine import clock
 from ..draw import Draw
 from ..errors import OutOfData
-from ..measures import MEASURES
-from ..measures.confidence import sample_bound
+from ..measures import MEASURES, sample_bound
 from ..problem import Problem
 from ..state import State
 from ..status import Status

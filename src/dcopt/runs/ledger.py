@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..measures.confidence import SampleBound
+from ..measures import SampleBound
 from ..status import Status
 from ..xp import Array
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..data import engine
-from ..measures.confidence import CONFIDENCE
+from ..measures import CONFIDENCE
 from ..state import Certificate, Result, Spent
 from ..status import Status
 from ..xp import Array

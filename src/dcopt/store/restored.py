@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import BadModel
-from ..measures.confidence import SampleBound
+from ..measures import SampleBound
 from ..runs.ledger import End, Examined, Ledger, Searches
 from ..runs.trace import Record
 from ..state import State
