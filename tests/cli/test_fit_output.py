@@ -157,7 +157,7 @@ def test_columns_are_standardised_unless_told_otherwise(tmp_path: Path, here: He
 def test_rules_are_those_of_the_estimators(tmp_path: Path, here: Here) -> None:
     data = table(tmp_path / "d.csv", ("no", "yes"), 60)
     lams = {}
-    for rule in ("best", "1se", "bic", "ebic"):
+    for rule in ("best", "1se", "aic", "bic", "ebic"):
         code, out, err = here.run("fit", data, "--target", "y", "--rule", rule, "--json")
         assert code == 0, err
         lams[rule] = json.loads(out)["lam"]

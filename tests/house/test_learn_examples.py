@@ -85,3 +85,15 @@ def test_ones_own_penalty_keeps_the_laws_and_fits() -> None:
 def test_figures_are_drawn(name: str, tmp_path: Path) -> None:
     example(name)["main"](str(tmp_path / "figure.png"))
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_the_criteria_keep_fewer_features_the_more_they_charge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = example("choose_lam")
+    module["main"](str(tmp_path / "figure.png"))
+    kept = {
+        line.split()[0]: int(line.split(" features")[0].split()[-1]) for line in capsys.readouterr().out.splitlines()
+    }
+    assert kept["aic"] >= kept["bic"] >= kept["ebic"] > 0 and kept["best"] >= kept["1se"] > 0
+    assert (tmp_path / "figure.png").stat().st_size > 5_000

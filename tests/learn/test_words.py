@@ -363,7 +363,7 @@ def test_figures_have_names_colours_and_counts():
     effects = model.path_.plot_path(effects=True)
     assert effects.get_ylabel().startswith("effect") and ax.get_ylabel() == "coefficient"
     assert "chosen (rule='best')" in [t.get_text() for t in model.plot_cv().get_legend().get_texts()]
-    assert dcopt.DCRegressorCV(rule="ebic", n_lams=4).fit(*numbers()).plot_cv().get_ylabel() == "extended BIC"
+    assert dcopt.DCRegressorCV(rule="ebic", n_lams=4).fit(*numbers()).plot_cv().get_ylabel() == "EBIC"
 
 
 def test_figures_of_paths_of_several_classes_name_the_class_and_the_choice():

@@ -80,7 +80,7 @@ def fit(
         str,
         typer.Option(
             help="Rule by which auto chooses: best (the least loss in cross-validation), 1se (the largest value "
-            "within one standard error of it), bic or ebic (a criterion on all rows).",
+            "within one standard error of it), aic, bic or ebic (a criterion on all rows).",
             autocompletion=names.rules,
             rich_help_panel=LAMBDA,
         ),

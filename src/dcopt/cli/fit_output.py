@@ -24,6 +24,7 @@ from .terminal import Terminal
 _RULES = {
     "best": "{}-fold cross-validation, least loss",
     "1se": "{}-fold cross-validation, one standard error",
+    "aic": "AIC",
     "bic": "BIC",
     "ebic": "EBIC",
 }

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..datasets.request import Columns, Fitted
 from ..errors import BadModel
+from ..fit.criteria import CRITERIA
 from ..fit.task import Progress
-from ..fit.tuning import CRITERIA, FOLD_RULES, Tuning
+from ..fit.tuning import FOLD_RULES, Tuning
 from ..report.fit_report import Along
 from ..runs.trace import Record
 from ..store import load_model, save_model

@@ -37,7 +37,7 @@ methods = among(METHODS)
 missing = among(("refuse", "drop", "mean"))
 modes = among(("certified", "paper", "practical"))
 penalties = among(REGULARIZERS)
-rules = among(("best", "1se", "bic", "ebic"))
+rules = among(("best", "1se", "aic", "bic", "ebic"))
 solvers = among(("auto", *METHODS))
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..data import check
 from ..errors import BadSettings, pick, require_count, require_number
-from ..losses import Squared
 from ..regularizers import Regularizer
-from .null import lam_max
+from .criteria import CRITERIA, Criteria, criteria
+from .null import lam_max, null_model
 from .penalties import with_lam
 from .solver_choice import choices
 from .task import Budget, Done, Progress, Task, run
@@ -29,13 +29,15 @@ _NEAR = 1e-9  # The relative rounding of a λ that is read from a path.
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathResult:
-    """Solutions for decreasing λ. nnz counts the features in the model, which is its degrees of freedom here.
+    """Solutions for decreasing λ. nnz counts the features in the model.
 
     A path for classes ends early, with the first solution that removes 99.9 % of the null model's loss, unless the λ
     are given. `names` are those of the features, None where they have none; `scale` are the deviations of the columns;
     `classes` are None for numbers.
 
-    bic = 2 N f + df log N with the mean loss f (N log 2f for least squares), ebic adds 2 γ df log d.
+    aic = D + 2 df, bic = D + df log N, ebic = bic + 2 γ nnz log d, with the free coefficients df, D = 2 N f of the mean
+    loss f, and D = N log 2f for least squares. deviance is 2 N f, explained the share of the null model's loss that a
+    solution removes.
     """
 
     lams: NDArray[np.float64]
@@ -44,6 +46,10 @@ class PathResult:
     F: NDArray[np.float64]
     loss: NDArray[np.float64]
     nnz: NDArray[np.int64]
+    df: NDArray[np.int64]
+    deviance: NDArray[np.float64]
+    explained: NDArray[np.float64]
+    aic: NDArray[np.float64]
     bic: NDArray[np.float64]
     ebic: NDArray[np.float64]
     statuses: tuple[str, ...]
@@ -58,8 +64,8 @@ class PathResult:
         return self.classes is not None and bool(self.loss[-1] <= (1.0 - SEPARATED) * self.loss[0])
 
     def best(self, criterion: str = "ebic") -> int:
-        """The index of the least bic or ebic."""
-        pick("criterion", criterion, ("bic", "ebic"))
+        """The index of the least aic, bic or ebic."""
+        pick("criterion", criterion, CRITERIA)
         return int(np.argmin(getattr(self, criterion)))
 
     def coef_at(self, lam: float) -> NDArray[Any]:
@@ -133,23 +139,34 @@ def follow(
     return out
 
 
-def summary(task: Task, runs: list[Done], lams: NDArray[Any], gamma: float, estimator: Any) -> PathResult:
+def summary(
+    task: Task, runs: list[Done], lams: NDArray[Any], gamma: float, estimator: Any, r: Regularizer
+) -> PathResult:
     """The results of the runs of a path, of which there may be fewer than values of λ."""
     names, classes = (getattr(estimator, name, None) for name in ("feature_names_in_", "classes_"))
     lams = lams[: len(runs)]
     shown = [estimator._attributes(task.in_units(done.x)) for done in runs]
     loss = np.array([task.mean_loss(done.x) for done in runs])
     nnz = np.array([_in_model(done.x[: task.d]) for done in runs], np.int64)
-    n = task.total
-    fit = n * np.log(np.maximum(2.0 * loss, 1e-300)) if isinstance(task.loss, Squared) else 2.0 * n * loss
-    bic = fit + nnz * math.log(max(n, 2.0))
+    null = task.mean_loss(null_model(task.problem(r)))
+    each = [
+        criteria(task.loss, f, null, done.x[: task.d], task.total, gamma) for f, done in zip(loss, runs, strict=True)
+    ]
+    numbers = {name: np.array([getattr(one, name) for one in each]) for name in Criteria._fields}
     return PathResult(
-        lams, np.array([a["coef_"] for a in shown]), np.array([a["intercept_"] for a in shown]),
-        np.array([done.result.certificate.F for done in runs]), loss, nnz, bic,
-        bic + 2.0 * gamma * nnz * math.log(task.d), tuple(done.result.status.name for done in runs),
-        tuple(str(done.result.certificate) for done in runs), None if names is None else tuple(map(str, names)),
-        None if task.columns is None else task.columns.deviation, None if classes is None else tuple(classes.tolist()),
-    )  # fmt: skip
+        lams=lams,
+        coefs=np.array([a["coef_"] for a in shown]),
+        intercepts=np.array([a["intercept_"] for a in shown]),
+        F=np.array([done.result.certificate.F for done in runs]),
+        loss=loss,
+        nnz=nnz,
+        **numbers,
+        statuses=tuple(done.result.status.name for done in runs),
+        certificates=tuple(str(done.result.certificate) for done in runs),
+        names=None if names is None else tuple(map(str, names)),
+        scale=None if task.columns is None else task.columns.deviation,
+        classes=None if classes is None else tuple(classes.tolist()),
+    )
 
 
 def _in_model(coef: NDArray[Any]) -> int:

@@ -78,16 +78,16 @@ def _count(ax: Any, lams: NDArray[np.float64], nnz: NDArray[np.int64]) -> None:
 
 
 def draw_cv(model: Any, ax: Any) -> Any:
-    """The mean and its standard error; dashed at the chosen λ, dotted at the least mean. Without folds the ebic."""
+    """The mean and its standard error, without folds the criterion; dashed at the chosen λ, dotted at the least."""
     ax = _axes(ax)
     folds = model.cv_loss_.shape[1]
-    mean = model.cv_loss_.mean(axis=1) if folds else model.path_.ebic
+    mean = model.cv_loss_.mean(axis=1) if folds else getattr(model.path_, model.rule)
     error = model.cv_loss_.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros_like(mean)
     ax.errorbar(model.lams_, mean, error, marker="o", ms=3, lw=1, elinewidth=0.7)
     ax.axvline(model.lams_[int(np.argmin(mean))], color="0.7", ls=":", lw=1, label="least")
     ax.axvline(model.lam_, color="0.3", ls="--", lw=1, label=f"chosen (rule={model.rule!r})")
     what = "loss on the rows left out" if model.scoring is None else f"−{model.scoring}"
-    _label(ax, what if folds else "extended BIC")
+    _label(ax, what if folds else model.rule.upper())
     _count(ax, model.lams_, model.path_.nnz)
     ax.legend(fontsize="small")
     return ax

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..regularizers import Regularizer
+from .criteria import CRITERIA
 from .null import null_model
 from .path import PathResult, follow, summary
 from .task import Budget, Done, Task
 
 FOLD_RULES = ("best", "1se")  # The least loss on the rows left out; the largest λ near it.
-CRITERIA = ("bic", "ebic")  # The least value of a criterion along the path, without folds.
-RULES = (*FOLD_RULES, *CRITERIA)
+RULES = (*FOLD_RULES, *CRITERIA)  # Of a criterion the least value along the path, without folds.
 
 
 class FoldEnd(NamedTuple):
@@ -74,7 +74,7 @@ class Tuning:
         """The solutions on all rows. Unless `whole`, they and the grid end where the classes become separable."""
         runs = follow(task, r, x0, estimator.solver, budget, self.lams, whole, seen)
         self.lams = self.lams[: len(runs)]
-        self.path = summary(task, runs, self.lams, 1.0, estimator)
+        self.path = summary(task, runs, self.lams, 1.0, estimator, r)
         return runs
 
     def add(self, end: FoldEnd) -> None:

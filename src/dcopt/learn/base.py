@@ -123,7 +123,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         pace = Pace(0, len(values), PathLines(int(me.verbose))) if me.verbose else None
         seen = None if pace is None else partial(pace, 0)
         runs = follow(task, r, x0, me.solver, budget, values, lams is not None, seen)
-        return summary(task, runs, values, ebic_gamma, me)
+        return summary(task, runs, values, ebic_gamma, me, r)
 
     # ---- its steps
 

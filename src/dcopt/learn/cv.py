@@ -13,12 +13,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput, BadSettings, elsewhere, pick, require
+from ..fit.criteria import CRITERIA
 from ..fit.null import null_model
 from ..fit.parts import OTHER_NAMES
 from ..fit.path import grid
 from ..fit.penalties import with_lam
 from ..fit.task import Budget, Task
-from ..fit.tuning import CRITERIA, RULES, FoldEnd, Pace, Tuning, fold, score_name
+from ..fit.tuning import RULES, FoldEnd, Pace, Tuning, fold, score_name
 from ..regularizers import Regularizer
 from . import messages
 from .base import DCBase
@@ -146,8 +147,8 @@ class DCClassifierCV(CrossValidated, Classifies):
 
     n_lams, ratio, lams : the grid: so many λ from lam_max down to ratio · lam_max, or the given ones
     cv, scoring, n_jobs : folds, a score (default: the loss itself) and parallel jobs, as in scikit-learn
-    rule : "best", the least mean loss; "1se", the largest λ within one standard error of it; "bic", "ebic", the least
-        (extended) BIC along the path, without folds
+    rule : "best", the least mean loss; "1se", the largest λ within one standard error of it; "aic", "bic",
+        "ebic", the least of this criterion along the path, without folds
     Attributes besides those of `DCClassifier`: lam_, lams_, index_, path_; of the folds cv_loss_, cv_scores_ (λ, folds)
     and null_scores_ (folds,), those of the model without features: accuracy, for numbers the share of the loss that is
     removed, or what `scoring` says

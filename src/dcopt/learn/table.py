@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from ..errors import BadSettings, require
+from ..fit.criteria import Criteria, criteria
+from ..fit.null import null_model
 from ..fit.text_table import Table
 
 _SHOWN = 20  # The number of features in a summary; coef_table() has all.
@@ -15,7 +19,7 @@ INTERCEPT = "(intercept)"
 
 
 class Described:
-    """summary() and coef_table() of a fitted estimator."""
+    """summary(), coef_table() and criteria() of a fitted estimator."""
 
     def coef_table(self: Any) -> Any:
         """The features in the model, the largest effect first, then the intercept: a pandas.DataFrame, else a Table.
@@ -68,6 +72,22 @@ class Described:
         lines.append(str(self.certificate_))
         return Text("\n".join([*lines, *(f"note: {note}" for note in getattr(self, "notes_", ()))]))
 
+    def criteria(self: Any, X: Any, y: Any, sample_weight: Any = None, *, gamma: float = 1.0) -> Criteria:
+        """Deviance, AIC, BIC and EBIC(γ) of this model on the rows that it was fitted to.
+
+        The formulas are those of `dcopt.fit.criteria.Criteria`. They compare models of the same rows and loss.
+        """
+        check_is_fitted(self)
+        like, width = clone(self), np.shape(self.x_)
+        task = like._task(X, y, sample_weight)
+        expected = f"the rows of the fit: {self.n_features_in_} features"
+        if (task.d, *task.width) != (self.n_features_in_, *width[1:]):
+            raise BadSettings("X", (task.d, *task.width), expected + (f" and {width[1]} classes" if width[1:] else ""))
+        for classes, now in zip(_classes(self), _classes(like), strict=True):
+            require(np.array_equal(classes, now), "y", now, f"the classes of the fit, {classes}")
+        x, null = task.scaled(self.x_), null_model(task.problem(like._penalty(task)))
+        return criteria(task.loss, task.mean_loss(x), task.mean_loss(null), x[: task.d], task.total, gamma)
+
     def _favours(self: Any) -> str:
         classes = getattr(self, "classes_", None)
         if classes is None:
@@ -75,6 +95,11 @@ class Described:
         if len(classes) == 2:
             return f"; a positive coefficient favours class {classes[1]}, a negative one class {classes[0]}"
         return "; a positive coefficient favours the class of its row"
+
+
+def _classes(model: Any) -> list[NDArray[Any]]:
+    """The classes of a classifier, in a list that is empty for a regressor."""
+    return [model.classes_] if hasattr(model, "classes_") else []
 
 
 class Text(str):

@@ -199,12 +199,16 @@ def _reading(story: Story) -> tuple[str, ...]:
 
 
 _FOLDS = "Cross-validation: the mean loss over the folds on the rows left out, and its standard error; chosen is "
-_BIC = "2 N f + k log N{} for k features and the mean loss f (for least squares N log 2f); the least is chosen."
+_LEAST = (
+    "2 N f + {} for k free coefficients of m among d features and the mean loss f (for least squares N log 2f); the "
+    "least is chosen."
+)
 _RULES = {
     "best": _FOLDS + "the λ of the least mean.",
     "1se": _FOLDS + "the largest λ within one standard error of the least mean.",
-    "bic": "BIC: " + _BIC.format(""),
-    "ebic": "EBIC: " + _BIC.format(" + 2 k log d"),
+    "aic": "AIC: " + _LEAST.format("2 k"),
+    "bic": "BIC: " + _LEAST.format("k log N"),
+    "ebic": "EBIC: " + _LEAST.format("k log N + 2 m log d"),
 }
 
 
