@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from .adaptive import Adaptive
-from .convex import LocalCurvature, majorizing_gram
+from .convex import LocalCurvature, UnknownScale, majorizing_gram
 from .errors import BadSettings, pick
 from .estimators import Estimator
 from .local import Local, Samples
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 
 def _has_model(P: Problem) -> bool:
     """Whether the local method can make its steps."""
-    return not _is_general(P) and (P.tunable or isinstance(P.G, LocalCurvature)) and separable(P.r)
+    return not _is_general(P) and (P.tunable or isinstance(P.G, LocalCurvature | UnknownScale)) and separable(P.r)
 
 
 def _is_general(P: Problem) -> bool:

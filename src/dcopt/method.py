@@ -20,7 +20,8 @@ from .shift import for_descent, own_kappa, own_smoothness
 from .state import State
 from .subproblems import Subsolver, choose
 from .subproblems import subsolver as as_subsolver
-from .sums.constants import importance_kappa
+from .subproblems.parts import separable
+from .sums.constants import importance_kappa, no_bound
 
 _NO_TABLES = "it remembers a gradient for every component, and this sum gives none (grad= of dcopt.components may)"
 
@@ -122,6 +123,9 @@ class Method:
         if self.convex_f and not (P.f is not None and facts.convex):
             raise CannotSolve(self.name, "f is not known to be convex, and extrapolation needs that", "dca")
         if isinstance(P.G, UnknownScale) and not adapts:
+            if facts.rows is not None:  # A loss without a bound of its curvature.
+                instead = "dca-local" if separable(P.r) else _ADAPTIVE
+                raise CannotSolve(self.name, no_bound(facts.rows.loss), instead)
             raise CannotSolve(self.name, "the smoothness of f is not known, and κ follows from it", _ADAPTIVE)
         own = P.tunable and not adapts and own_smoothness(P) is not None
         if P.tunable and not adapts:

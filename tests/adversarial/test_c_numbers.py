@@ -81,6 +81,7 @@ def test_c1_losses_keep_nan(name: str, dtype: Any) -> None:
     z = np.zeros((4, 3) if loss.labels == "class" else 4, dtype)
     z[1] = np.nan
     labels = np.array([0, 1, 2, 0]) if loss.labels == "class" else np.array([-1, 1, -1, 1], dtype)
+    labels = labels if loss.domain == "any" else np.abs(labels)
     for f in (loss.value, loss.slope, loss.bend):
         out = f(z, labels)
         assert np.isnan(out[1]).all() and np.isfinite(np.delete(out, 1, 0)).all()
@@ -189,6 +190,12 @@ FAR = {  # at z → −∞ and z → +∞ with label +1 (0 for real labels): val
     "tukey": ((None, 0.0), (None, 0.0)),
     "smoothed-ramp": ((None, 0.0), (None, 0.0)),
     "huber": (("linear", -1.345), ("linear", 1.345)),
+    "quantile": (("linear", -0.5), ("linear", 0.5)),
+    "epsilon-insensitive": (("linear", -1.0), ("linear", 1.0)),
+    "squared-hinge": ((None, None), (0.0, 0.0)),
+    "poisson": (("linear", -1.0), (None, None)),
+    "gamma": ((None, None), ("linear", 1.0)),
+    "negative-binomial": (("linear", -1.0), ("linear", 1.0)),
 }
 
 
@@ -197,7 +204,7 @@ FAR = {  # at z → −∞ and z → +∞ with label +1 (0 for real labels): val
 def test_c5_losses_at_huge_margins(name: str, dtype: Any, far: float) -> None:
     loss = LOSSES[name]
     z = np.array([-far, far], dtype)
-    labels = np.full(2, 1.0 if loss.labels == "binary" else 0.0, dtype)
+    labels = np.full(2, 1.0 if loss.labels == "binary" or loss.domain != "any" else 0.0, dtype)
     value, slope, bend = loss.value(z, labels), loss.slope(z, labels), loss.bend(z, labels)
     assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(bend).all()
     assert value.dtype == slope.dtype == dtype

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import e, exp, log, sqrt
+from math import e, exp, inf, log, sqrt
 from typing import Any
 
 import array_api_strict as strict
@@ -16,19 +16,26 @@ from dcopt.laws.losses import LAWS
 from dcopt.losses import (
     LOSSES,
     Cauchy,
+    EpsilonInsensitive,
+    Gamma,
     GemanMcClure,
     Huber,
     Logistic,
     Loss,
     Margin,
+    NegativeBinomial,
+    Poisson,
+    Quantile,
     Residual,
     Sigmoid,
     SmoothedRamp,
     Softmax,
     Squared,
+    SquaredHinge,
     SquaredSigmoid,
     Tukey,
     Welsch,
+    WithOffset,
     loss,
 )
 
@@ -40,6 +47,10 @@ OTHERS = {  # the samples of the registry at other settings
     "geman-mcclure(c=3)": GemanMcClure(c=3.0),
     "smoothed-ramp(s=-1,width=2)": SmoothedRamp(s=-1.0, width=2.0),
     "smoothed-ramp(s=0.9,width=0.1)": SmoothedRamp(s=0.9, width=0.1),
+    "quantile(q=0.9,width=1)": Quantile(q=0.9, width=1.0),
+    "epsilon-insensitive(epsilon=0,width=2)": EpsilonInsensitive(epsilon=0.0, width=2.0),
+    "negative-binomial(alpha=0.05)": NegativeBinomial(alpha=0.05),
+    "negative-binomial(alpha=20)": NegativeBinomial(alpha=20.0),
 }
 ALL = LOSSES | OTHERS
 
@@ -82,6 +93,23 @@ HAND: list[tuple[Loss, float, float, float, float, float]] = [
     (Huber(c=1.0), 0.5, 0.0, 1 / 8, 1 / 2, 1.0),
     (Huber(c=2.0), -5.0, 0.0, 8.0, -2.0, 0.0),
     (Huber(), 3.0, 0.0, 1.345 * 3 - 1.345**2 / 2, 1.345, 0.0),
+    (Quantile(q=0.75, width=1.0), 0.0, 0.5, 1 / 8, -1 / 2, 1.0),
+    (Quantile(q=0.75, width=1.0), 0.0, 2.0, 3 / 2 - 9 / 32, -3 / 4, 0.0),
+    (Quantile(q=0.75, width=1.0), 2.0, 0.0, 1 / 2 - 1 / 32, 1 / 4, 0.0),
+    (EpsilonInsensitive(epsilon=0.5, width=1.0), 0.25, 0.0, 0.0, 0.0, 0.0),
+    (EpsilonInsensitive(epsilon=0.5, width=1.0), -1.0, 0.0, 1 / 8, -1 / 2, 1.0),
+    (EpsilonInsensitive(epsilon=0.5, width=1.0), 3.0, 0.0, 2.0, 1.0, 0.0),
+    (SquaredHinge(), 0.5, 1.0, 1 / 8, -1 / 2, 1.0),
+    (SquaredHinge(), 0.5, -1.0, 9 / 8, 3 / 2, 1.0),
+    (SquaredHinge(), 2.0, 1.0, 0.0, 0.0, 0.0),
+    (Poisson(), 0.0, 0.0, 1.0, 1.0, 1.0),
+    (Poisson(), log(2), 1.0, 2 - log(2) - 1, 1.0, 2.0),
+    (Poisson(), log(3), 3.0, 0.0, 0.0, 3.0),
+    (Gamma(), 0.0, 2.0, 1 - log(2), -1.0, 2.0),
+    (Gamma(), log(4), 1.0, log(4) - 3 / 4, 3 / 4, 1 / 4),
+    (NegativeBinomial(), 0.0, 0.0, log(2), 1 / 2, 1 / 4),
+    (NegativeBinomial(), 0.0, 3.0, 3 * log(3) - 4 * log(2), -1.0, 1.0),
+    (NegativeBinomial(alpha=2.0), log(3 / 2), 0.0, log(2), 3 / 8, 3 / 32),
 ]
 
 
@@ -143,6 +171,12 @@ CONSTANTS = {
     "tukey": (-0.8, 1.0),
     "smoothed-ramp": (-2.0, 2.0),
     "huber": (0.0, 1.0),
+    "quantile": (0.0, 10.0),
+    "epsilon-insensitive": (0.0, 10.0),
+    "squared-hinge": (0.0, 1.0),
+    "poisson": (0.0, inf),
+    "gamma": (0.0, inf),
+    "negative-binomial": (0.0, inf),
 }
 # where the two ends are met: (z of the least, z of the most), label 1 or 0
 ENDS = {
@@ -185,7 +219,7 @@ def test_labels_and_scores_change_sign_together(name: str) -> None:
     assert np.all(f.slope(z, y) <= 0)  # a larger margin never costs more
 
 
-@pytest.mark.parametrize("name", [k for k, f in ALL.items() if f.labels == "real"])
+@pytest.mark.parametrize("name", [k for k, f in ALL.items() if isinstance(f, Residual | Squared)])
 def test_residual_losses_are_even_and_like_least_squares_at_zero(name: str) -> None:
     f, y = ALL[name], np.full(101, 0.5)
     z = np.arange(101) / 16  # sums with 0.5 are exact
@@ -318,6 +352,18 @@ class LooseSlope(Sigmoid):
     steepest = 0.5
 
 
+class Unbounded(Huber):
+    """Says that its curvature has no bound"""
+
+    curvature = (0.0, inf)
+
+
+class Bounded(Poisson):
+    """Says that its curvature has a bound"""
+
+    curvature = (0.0, 1e6)
+
+
 class ForgetsBoth(SquaredSigmoid):
     """Its own ϕ and ϕ′, and the `both` of another loss."""
 
@@ -340,6 +386,8 @@ BROKEN: list[tuple[Loss, str]] = [
     (LooseCurvature(), "curvature-is-tight"),
     (LooseBelow(), "curvature-is-tight"),
     (TraceCurvature(), "curvature-is-tight"),
+    (Unbounded(), "curvature-is-tight"),
+    (Bounded(), "curvature-bounds-slopes"),
     (SmallCurvature(), "curvature-bounds-slopes"),
     (ConvexInName(), "curvature-bounds-slopes"),
     (SmallSoftmax(), "curvature-bounds-slopes"),
@@ -378,6 +426,53 @@ def test_unknown_kind_of_labels_is_refused() -> None:
         LAWS["slope-is-derivative"](Ordinal())
 
 
+# ---- losses of a mean eᶻ, and offsets
+
+
+@pytest.mark.parametrize("f", [Poisson(), Gamma(), NegativeBinomial(), NegativeBinomial(alpha=0.1)], ids=repr)
+def test_a_log_link_is_half_the_deviance(f: Loss) -> None:
+    """0 and flat where eᶻ is the label; minus the log likelihood of SciPy up to a function of the label."""
+    from scipy import stats
+
+    y, z = np.array([1.0, 3.0, 8.0])[:, None], np.linspace(-2.0, 3.0, 11)
+    at = np.log(y)
+    np.testing.assert_allclose(f.value(at, y), 0.0, atol=1e-14)
+    np.testing.assert_allclose(f.slope(at, y), 0.0, atol=1e-14)
+    mu = np.exp(z)
+    if isinstance(f, Poisson):
+        logs = stats.poisson.logpmf(y, mu)
+    elif isinstance(f, Gamma):  # shape 1: the deviance does not depend on the dispersion
+        logs = stats.gamma.logpdf(y, 1.0, scale=mu)
+    else:
+        r = 1.0 / f.alpha  # type: ignore[attr-defined]
+        logs = stats.nbinom.logpmf(y, r, r / (r + mu))
+    rest = f.value(np.broadcast_to(z, logs.shape), y) + logs
+    np.testing.assert_allclose(rest, np.broadcast_to(rest[:, :1], rest.shape), rtol=1e-10)
+    np.testing.assert_allclose(f.mean(z), mu, rtol=1e-15)
+
+
+def test_a_score_far_above_every_count_is_a_number() -> None:
+    """Above 40 the exponential is continued by its parabola: the loss, its slope and its bend stay continuous."""
+    y, ends = np.ones(2), np.array([40.0 - 1e-9, 40.0 + 1e-9])
+    for f, z in ((Poisson(), ends), (Gamma(), -ends)):
+        for g in (f.value, f.slope, f.bend):
+            below, above = g(z, y)
+            assert below == pytest.approx(above, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["poisson", "gamma", "negative-binomial", "squared", "huber", "logistic"])
+def test_an_offset_is_a_part_of_the_score(name: str) -> None:
+    f, draw = LOSSES[name], np.random.default_rng(1)
+    z, o = draw.normal(size=9), draw.normal(size=9)
+    y = np.sign(draw.normal(size=9)) if f.labels == "binary" else draw.integers(1, 5, 9).astype(float)
+    own, pairs = WithOffset(f), np.stack([y, o], axis=1)
+    for g, h in ((own.value, f.value), (own.slope, f.slope), (own.bend, f.bend)):
+        np.testing.assert_array_equal(g(z, pairs), h(z + o, y))
+        both = np.stack([z, 2.0 * z])
+        np.testing.assert_array_equal(g(both, pairs)[1], h(2.0 * z + o, y))
+    assert own.curvature == f.curvature and own.lower == f.lower and own.steepest == f.steepest
+
+
 # ---- one text for every array library
 
 
@@ -387,6 +482,7 @@ def test_formulas_run_in_another_array_namespace(name: str, dtype: str) -> None:
     f, draw = ALL[name], np.random.default_rng(4)
     z = (4.0 * draw.normal(size=(30, 3))).astype(dtype)
     y = draw.integers(3, size=30) if f.labels == "class" else np.sign(draw.normal(size=(30, 1))).astype(dtype)
+    y = y if f.domain == "any" else np.abs(y)
     z[0], z[1] = np.nan, 1e4
     for g in (f.value, f.slope, f.bend):
         with np.errstate(all="ignore"):

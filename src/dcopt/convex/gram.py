@@ -10,6 +10,7 @@ import numpy as np
 from ..data.rows import RowMatrix
 from ..errors import BadInput
 from ..sums import LinearSum
+from ..sums.constants import require_bounded
 from ..xp import Array
 from .majorizer import Majorizer
 from .quadratic import Quadratic, gram
@@ -62,6 +63,7 @@ def majorizing_gram(f: LinearSum) -> Gram:
 
     The ridge is in units of the diagonal, so that scaling a column changes nothing; an empty column has 1.
     """
+    require_bounded(f, 'decomposition="gram"')
     d, (low, high) = f.a.shape[1], f.loss.curvature
     need = 8 * d * d
     if need > MOST_BYTES:

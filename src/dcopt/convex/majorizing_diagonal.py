@@ -11,7 +11,7 @@ from ..data.column_statistics import in_blocks
 from ..data.rows import RowMatrix
 from ..errors import CannotSolve
 from ..sums import LinearSum
-from ..sums.constants import largest_eigenvalue
+from ..sums.constants import largest_eigenvalue, require_bounded
 from ..xp import Array
 from .base import moved
 from .diagonal import Diagonal
@@ -74,6 +74,7 @@ def majorizing_diagonal(f: LinearSum) -> MajorizingDiagonal:
     These are the row sums of s |A|ᵀW|A|/N, whose entries bound those of s AᵀWA/N: the difference is diagonally
     dominant. An empty column has the least of the others, 1 if there are none; none is so small that 1/D is not finite.
     """
+    require_bounded(f, 'decomposition="diagonal"')
     n, d = f.a.shape
     low, high = f.loss.curvature
     sums, ones = np.zeros(d), np.ones(d)

@@ -38,6 +38,18 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
     return codes.astype(np.int64), classes
 
 
+def in_domain(labels: NDArray[Any], domain: str) -> None:
+    """Refuse labels that the loss does not take: below 0, or not above it."""
+    if domain == "any":
+        return
+    bad = np.flatnonzero(labels < 0.0 if domain == "nonnegative" else labels <= 0.0)
+    if bad.size:
+        wanted = "counts are 0 or more" if domain == "nonnegative" else "this loss takes numbers above 0"
+        raise BadInput("y", f"{labels[bad[0]]:g}: {wanted}", row=int(bad[0]))
+    if not labels.any():
+        raise BadInput("y", "all counts are 0: the logarithm of their mean is not finite")
+
+
 def _classes(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The sorted classes, and the index of the class of each entry. Two classes are found without sorting."""
     if a.dtype.kind in "biuf":

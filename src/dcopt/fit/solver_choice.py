@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..auto import AUTO, GRAM, full_method, rule_for
+from ..convex import UnknownScale
 from ..errors import BadSettings, pick
 from ..methods import METHODS
 from ..problem import Problem
@@ -49,6 +50,8 @@ def _choices(solver: str, P: Problem, near: bool) -> list[Choice]:
         return [Choice("gram" if name in _EXACT and small else "scalar", name, "asked for")]
     rule = rule_for(P, near)
     first = Choice("gram" if rule.decomposition == "gram" else "scalar", rule.method_for(P), rule.why(P))
+    if isinstance(P.G, UnknownScale):  # Methods that follow from L cannot take over.
+        return [first]
     if first.method in SEARCHES and small:
         # The local metric needs a tenth of the passes and of the time, and the critical points where paths end are as
         # good (on a9a, w8a and mushrooms now one is lower, now the other).

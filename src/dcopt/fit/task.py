@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..convex import ScaledIdentity, majorizing_gram
+from ..convex import majorizing_gram
 from ..data import check
 from ..data.intercept import WithIntercept
 from ..data.rows import RowMatrix
@@ -23,7 +23,6 @@ from ..solve import solve
 from ..state import Result, State
 from ..status import Status
 from ..sums import LinearSum
-from ..sums.constants import majorizing_kappa
 from .solver_choice import SEARCHES, Choice
 from .standard import Columns, Scaling
 
@@ -77,7 +76,7 @@ class Task:
                 G = majorizing_gram(f)
                 self.problems[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
             else:
-                self.problems[decomposition] = Problem(ScaledIdentity(majorizing_kappa(f)), r=own, f=f, tunable=True)
+                self.problems[decomposition] = Problem(r=own, f=f)
         return replace(self.problems[decomposition], r=own)
 
     def scale(self, r: Regularizer, measure: str) -> float:

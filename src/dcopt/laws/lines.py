@@ -27,7 +27,8 @@ class Line(NamedTuple):
 
 def lines(loss: Loss) -> list[Line]:
     """z = t for a scalar loss; z = start + t·way for a loss of c scores."""
-    kinds: dict[str, tuple[float, ...]] = {"binary": (-1.0, 1.0), "real": (0.0, 0.7), "class": ()}
+    real = {"any": (0.0, 0.7), "nonnegative": (0.0, 0.7, 3.0), "positive": (0.7, 3.0)}[loss.domain]
+    kinds: dict[str, tuple[float, ...]] = {"binary": (-1.0, 1.0), "real": real, "class": ()}
     demand(loss.labels in kinds, f"labels = {loss.labels!r}: expected 'binary', 'class' or 'real'")
     if loss.labels == "class":
         return [_along(loss, *way) for way in _ways()]
@@ -78,7 +79,8 @@ def rows(loss: Loss) -> tuple[Vec, Vec]:
     if loss.labels == "class":
         return 3.0 * draw.normal(size=(7, 3)), draw.integers(3, size=7)
     y = draw.normal(size=7)
-    return 3.0 * draw.normal(size=7), np.sign(y) if loss.labels == "binary" else y
+    y = np.sign(y) if loss.labels == "binary" else y if loss.domain == "any" else np.abs(y)
+    return 3.0 * draw.normal(size=7), y
 
 
 def hessian(loss: Loss, z: Vec, labels: Vec) -> Vec:

@@ -31,15 +31,16 @@ def bend_is_derivative(loss: Loss) -> None:
             demand(bool(np.all(bend <= loss.curvature[1] + 1e-9)), "bend is above the curvature")
         return
     for line in lines(loss):
-        ok = misses(line.slope, line.bend, GRID) <= 1e-5 * (1.0 + max(map(abs, loss.curvature)))
+        size = max(map(abs, loss.curvature)) if loss.bounded else np.abs(line.bend(GRID))
+        ok = misses(line.slope, line.bend, GRID) <= 1e-5 * (1.0 + size)
         everywhere(ok, GRID, f"bend is not the derivative of slope ({line.name})", share=0.02)
 
 
 def curvature_bounds_slopes(loss: Loss) -> None:
-    """lo (a − b) ≤ slope(a) − slope(b) ≤ hi (a − b) for a > b, up to rounding"""
+    """lo (a − b) ≤ slope(a) − slope(b) ≤ hi (a − b) for a > b, up to rounding; hi may be infinite"""
     lo, hi = loss.curvature
-    demand(-np.inf < lo <= hi < np.inf, f"curvature = {loss.curvature} is not a finite range")
-    top = max(abs(lo), abs(hi))
+    demand(-np.inf < lo <= hi, f"curvature = {loss.curvature} is not a range with a finite lower end")
+    top = max(abs(lo), abs(hi)) if loss.bounded else 0.0
     for line in lines(loss):
         for b, a in pairs():
             sa, sb = line.slope(a), line.slope(b)
@@ -50,8 +51,14 @@ def curvature_bounds_slopes(loss: Loss) -> None:
 
 
 def curvature_is_tight(loss: Loss) -> None:
-    """both ends of curvature are met within 2 %"""
+    """both ends of curvature are met within 2 %; one that is infinite, by a ϕ'' above 1e9 for some label"""
     lo, hi = loss.curvature
+    if not loss.bounded:
+        far = [loss.bend(np.linspace(-35.0, 35.0, 141), np.full(141, y)) for y in (1.0, 1e11)]
+        demand(max(float(np.max(bend)) for bend in far) >= 1e9, "curvature is bounded, and is said to be infinite")
+        least = min(float(np.min(bend)) for bend in far)
+        demand(lo <= least <= lo + 1e-9, f"curvature {lo:.6g} is loose: {least:.6g} is the furthest seen")
+        return
     seen = [(line.slope(a) - line.slope(b)) / (a - b) for line in lines(loss) for b, a in pairs()]
     if loss.labels == "class":
         seen += [np.linalg.eigvalsh(hessian(loss, z, labels)).ravel() for z, labels in scores()]
@@ -104,7 +111,7 @@ def asymptote_is_right(loss: Loss) -> None:
         t = np.concatenate([GRID, 1e3 * GRID, 1e4 * GRID])
         zero = np.zeros(1)
         rest = np.abs(line.value(t) - line.value(zero) - line.slope(zero) * t)
-        most = (1 + 1e-9) * top / 2 * t**2 + 1e-9 * (1.0 + np.abs(t))
+        most = (1 + 1e-9) * top / 2 * t**2 + 1e-9 * (1.0 + np.abs(t)) if loss.bounded else np.inf
         everywhere(rest <= most, t, f"value outgrows the curvature ({line.name})")
         short = (1e2 * GRID).astype(np.float32)
         t = short.astype(np.float64)

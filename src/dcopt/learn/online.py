@@ -26,7 +26,7 @@ from ..solve import iterate
 from ..state import Certificate, State
 from ..status import Status
 from ..sums import StreamSum
-from ..sums.constants import majorizing_kappa
+from ..sums.constants import majorizing_kappa, require_bounded
 from . import messages
 from .base import FLOATS, DCBase
 from .certificate import FitCertificate
@@ -165,6 +165,7 @@ class Online(DCBase):
         rows = mine.sum.facts().rows
         assert rows is not None  # The task has just made it.
         samples = Stream([(X, y)] if len(y) else [], held.loss.labels, getattr(self, "classes_", None), held.d)
+        require_bounded(rows, "partial_fit")
         return Problem(ScaledIdentity(majorizing_kappa(rows)), r=mine.r, f=StreamSum(samples, held.loss, rows))
 
     def _watch(self, memory: Memory, task: Task, x: Any, batch: Any) -> Memory:

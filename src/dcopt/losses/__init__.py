@@ -5,19 +5,26 @@ from __future__ import annotations
 from ..errors import pick
 from .base import Loss, Margin, Residual
 from .cauchy import Cauchy
+from .epsilon_insensitive import EpsilonInsensitive
 from .from_function import from_function
+from .gamma import Gamma
 from .geman_mcclure import GemanMcClure
 from .huber import Huber
 from .logistic import Logistic
+from .negative_binomial import NegativeBinomial
+from .poisson import Poisson
+from .quantile import Quantile
 from .quartic import Quartic
 from .sigmoid import Sigmoid
 from .smoothed_hinge import SmoothedHinge
 from .smoothed_ramp import SmoothedRamp
 from .softmax import Softmax
 from .squared import Squared
+from .squared_hinge import SquaredHinge
 from .squared_sigmoid import SquaredSigmoid
 from .tukey import Tukey
 from .welsch import Welsch
+from .with_offset import WithOffset
 
 LOSSES: dict[str, Loss] = {
     "squared-sigmoid": SquaredSigmoid(),
@@ -31,6 +38,12 @@ LOSSES: dict[str, Loss] = {
     "tukey": Tukey(),
     "smoothed-ramp": SmoothedRamp(),
     "huber": Huber(),
+    "quantile": Quantile(),
+    "epsilon-insensitive": EpsilonInsensitive(),
+    "squared-hinge": SquaredHinge(),
+    "poisson": Poisson(),
+    "gamma": Gamma(),
+    "negative-binomial": NegativeBinomial(),
 }
 
 
@@ -42,11 +55,16 @@ def loss(spec: str | Loss) -> Loss:
 __all__ = [
     "LOSSES",
     "Cauchy",
+    "EpsilonInsensitive",
+    "Gamma",
     "GemanMcClure",
     "Huber",
     "Logistic",
     "Loss",
     "Margin",
+    "NegativeBinomial",
+    "Poisson",
+    "Quantile",
     "Quartic",
     "Residual",
     "Sigmoid",
@@ -54,9 +72,11 @@ __all__ = [
     "SmoothedRamp",
     "Softmax",
     "Squared",
+    "SquaredHinge",
     "SquaredSigmoid",
     "Tukey",
     "Welsch",
+    "WithOffset",
     "from_function",
     "loss",
 ]

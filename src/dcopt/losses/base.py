@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..errors import require_number
 from ..xp import Array, namespace
 
 _SCALES = 1e-150, 1e150  # The largest scale of a loss, with finite squares.
+
+
+Domain: TypeAlias = Literal["any", "nonnegative", "positive"]
 
 
 class Loss(ABC):
@@ -26,6 +29,10 @@ class Loss(ABC):
     # sup |∂ϕ/∂z| (‖·‖₂ of the slopes of c scores); infinite where there is none or it is not known.
     steepest: float = math.inf
 
+    # The labels it takes: any number, numbers >= 0 (counts), or numbers > 0.
+    domain: ClassVar[Domain] = "any"
+    link: ClassVar[Literal["identity", "log"]] = "identity"  # The mean of a label is z, or eᶻ.
+
     elementwise: ClassVar[bool] = False  # Its formulas are arithmetic and functions of this file: they can be compiled.
     formulas: Any = None  # of a loss from a function: its formulas as data, which can be compiled too.
 
@@ -33,6 +40,11 @@ class Loss(ABC):
     @abstractmethod
     def curvature(self) -> tuple[float, float]:
         """(inf ϕ″, sup ϕ″), exact: methods are slow with a larger constant and wrong with a smaller one."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether ϕ″ has a bound, from which κ = L follows"""
+        return math.isfinite(max(map(abs, self.curvature)))
 
     @property
     def remark(self) -> str:
@@ -54,6 +66,21 @@ class Loss(ABC):
     def both(self, z: Array, labels: Array) -> tuple[Array, Array]:
         """ϕ(z) and ∂ϕ/∂z; a loss whose formulas share a part may compute it once."""
         return self.value(z, labels), self.slope(z, labels)
+
+    def mean(self, z: Array) -> Array:
+        """The prediction that belongs to the score z: z itself, or eᶻ"""
+        return z if self.link == "identity" else namespace(z).exp(z)
+
+    def centre(self, labels: Array, weights: Array) -> float:
+        """A constant score near the best, for real labels: their weighted median"""
+        return weighted_quantile(labels, weights, 0.5)
+
+
+def weighted_quantile(labels: Array, weights: Array, q: float) -> float:
+    """The least label below which, itself included, lies the share q of the weight"""
+    order = np.argsort(labels, kind="stable")
+    at = np.searchsorted(np.cumsum(weights[order]), q * weights.sum() * (1.0 - 1e-12))
+    return float(labels[order][min(int(at), len(order) - 1)])
 
 
 class Margin(Loss):

@@ -35,7 +35,7 @@ def minimize(
     start = np.zeros((A.shape[1], *classes))
     if intercept:
         start[-1] = _guess(loss, labels, weights, classes)
-    v, top = start, max(abs(low), loss.curvature[1])
+    v = start
     w = weights[:, None] if classes else weights
 
     def look(v: NDArray[Any]) -> tuple[float, NDArray[Any], NDArray[Any]]:
@@ -48,7 +48,9 @@ def minimize(
     for _ in range(_STEPS):
         if float(np.abs(g).max()) <= tiny:
             break
-        bend = weights * np.maximum(np.abs(np.asarray(loss.bend(z, labels), np.float64)), 1e-4 * top)
+        bend = np.abs(np.asarray(loss.bend(z, labels), np.float64))
+        top = max(abs(low), loss.curvature[1]) if loss.bounded else float(np.mean(bend))
+        bend = weights * np.maximum(bend, 1e-4 * top)
         B = A.T @ (A * bend[:, None]) / n
         B[np.diag_indices(len(B))] += 1e-12 * np.trace(B) / len(B) + 1e-300
         step, t = np.linalg.solve(B, g), 1.0
@@ -67,11 +69,9 @@ def minimize(
 
 
 def _guess(loss: Loss, labels: NDArray[Any], weights: NDArray[Any], classes: tuple[int, ...]) -> Any:
-    """The log-odds, the logarithms of the shares, or the median, from which Newton's method takes few steps."""
+    """The log-odds, the logarithms of the shares, or the centre of real labels: Newton's method is short from there."""
     if loss.labels == "real":
-        order = np.argsort(labels, kind="stable")
-        half = np.searchsorted(np.cumsum(weights[order]), 0.5 * weights.sum() * (1.0 - 1e-12))
-        return labels[order][min(int(half), len(order) - 1)]
+        return loss.centre(labels, weights)
     if classes:
         share = np.log(np.maximum(np.bincount(labels, weights, classes[0]), 1e-12 * weights.sum()))
         return share - share.mean()

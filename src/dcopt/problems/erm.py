@@ -14,7 +14,7 @@ from ..problem import Problem
 from ..regularizers import Except, Regularizer, reweighted
 from ..regularizers import regularizer as as_regularizer
 from ..sums import LinearSum
-from ..sums.constants import majorizing_kappa
+from ..sums.constants import majorizing_kappa, require_bounded
 
 _INSTANCE = "regularizer=, with an instance such as dcopt.regularizers.L1(lam=0.1)"
 
@@ -68,6 +68,7 @@ def erm(
     phi, r = as_loss(loss), as_regularizer(regularizer)
     rows = check.as_rows(X)
     labels, classes = check.labels(y, rows.shape[0], phi.labels, rows.dtype)
+    check.in_domain(labels, phi.domain)
     weights = check.sample_weights(sample_weight, rows.shape[0], rows.dtype)
     check.weigh_classes(weights, labels, classes)
     r = reweighted(r) if concave_step == "reweighted" else r
@@ -80,7 +81,9 @@ def erm(
         return Problem(G, r=r, f=f, classes=classes, inner_tol=G.resolution)
     if decomposition == "diagonal":
         return Problem(majorizing_diagonal(f), r=r, f=f, classes=classes)
+    if kappa is None and decomposition == "local":
+        require_bounded(f, 'decomposition="local"')
+        return Problem(LocalCurvature(majorizing_kappa(f)), r=r, f=f, tunable=True, classes=classes)
     if kappa is None:
-        own = LocalCurvature if decomposition == "local" else ScaledIdentity
-        return Problem(own(majorizing_kappa(f)), r=r, f=f, tunable=True, classes=classes)
+        return Problem(r=r, f=f, classes=classes)
     return Problem(ScaledIdentity(kappa), r=r, f=f, classes=classes)

@@ -17,7 +17,7 @@ from ..problem import Problem
 from ..regularizers import Except, Regularizer
 from ..regularizers import regularizer as as_regularizer
 from ..sums import LinearSum, StreamSum
-from ..sums.constants import majorizing_kappa
+from ..sums.constants import majorizing_kappa, require_bounded
 
 
 @elsewhere(penalty="regularizer=", reg="regularizer=", regularization="regularizer=", fit_intercept="intercept=")
@@ -80,5 +80,6 @@ def stream(
     mean = LinearSum(rows, phi, labels, None, width)
     f = StreamSum(samples, phi, mean, float(np.max(rows.norms2())) if kappa is None else float("inf"))
     if kappa is None:
+        require_bounded(mean, "a stream")
         return Problem(ScaledIdentity(majorizing_kappa(mean)), r=r, f=f, tunable=True, classes=samples.classes)
     return Problem(ScaledIdentity(kappa), r=r, f=f, classes=samples.classes)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..data.rows import RowMatrix
+from ..errors import CannotSolve
+from ..losses import Loss
 from ..xp import Array, namespace
 
 if TYPE_CHECKING:
@@ -47,9 +49,22 @@ class Constants:
 
 
 def component_smoothness(f: LinearSum) -> float:
-    """L_f = max(|inf φ''|, sup φ'') max_i w_i ‖a_i‖²: one look at the rows."""
+    """L_f = max(|inf φ''|, sup φ'') max_i w_i ‖a_i‖²: one look at the rows; infinite where φ'' has no bound."""
+    if not f.loss.bounded:
+        return math.inf
     low, high = f.loss.curvature
     return max(high, -low) * float(f.row_sizes.max())
+
+
+def require_bounded(f: LinearSum, asked: str) -> None:
+    """Refuse what is made of the largest curvature, where the curvature of the loss has no bound."""
+    if not f.loss.bounded:
+        raise CannotSolve(asked, no_bound(f.loss), "dca-local")
+
+
+def no_bound(loss: Loss) -> str:
+    """Why a method that follows from L refuses a loss"""
+    return f"the curvature of the loss {type(loss).__name__} has no bound, from which κ would follow"
 
 
 def majorizing_kappa(f: LinearSum) -> float:

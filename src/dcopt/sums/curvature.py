@@ -37,8 +37,11 @@ class Curvature(Protocol):
     rough: bool  # `gram` may be made of some rows, in float32.
     dense: bool  # At least half of the entries of A are stored.
     bends_down: bool  # φ'' may be negative.
-    steepest: float  # sup|φ''|
     eps: float  # rounding of the type of the data
+
+    @property
+    def steepest(self) -> float:
+        """sup|φ''|, or a typical |φ''| at this point where there is no bound"""
 
     @property
     def bend(self) -> NDArray[np.float64]:
@@ -58,7 +61,7 @@ class Curvature(Protocol):
 
     @property
     def bound(self) -> float:
-        """The mean of the diagonal of sup|φ''| AᵀWA/N, which majorizes ∇²f everywhere"""
+        """The mean of the diagonal of sup|φ''| AᵀWA/N, which majorizes ∇²f everywhere; of ∇²f here without a bound"""
 
     def chances(self) -> NDArray[np.float64]:
         """The chances of the classes for every row, where φ is the softmax loss"""

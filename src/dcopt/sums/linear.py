@@ -98,6 +98,8 @@ class LinearSum(SumBase):
         sizes = np.full(d, float(np.mean(self.row_sizes)) / d) if sizes is None else sizes
         rows = np.sum(np.asarray(x, np.float64).reshape(d, -1) ** 2, axis=1)
         steep = max(map(abs, self.loss.curvature))
+        if not self.loss.bounded:  # That at x is near the largest along a small error.
+            steep = float(np.max(np.abs(self.loss.bend(self.a.dot(x.astype(self.dtype)), self.labels))))
         eps = float(np.finfo(np.float64).eps)
         return eps * steep * math.sqrt(float(np.sum(sizes)) * float(np.sum(sizes * rows)))
 

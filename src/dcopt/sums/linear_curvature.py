@@ -31,7 +31,7 @@ class LinearCurvature:
         self.classes = f.classes[0] if f.classes else 1
         self.is_softmax = isinstance(f.loss, Softmax)
         low, high = f.loss.curvature
-        self.bends_down, self.steepest = low < 0.0, max(high, -low)
+        self.bends_down = low < 0.0
         self.eps = float(np.finfo(f.dtype).eps)
         self.n, self.d = f.a.shape
         self.dense = f.can.stored is None or 2 * f.can.stored > self.n * self.d
@@ -54,6 +54,12 @@ class LinearCurvature:
         """2 w_i (φ'')₋ / N"""
         below = np.maximum(-self._f.loss.bend(self._z, self._f.labels), 0.0)
         return np.asarray(2.0 * self._weighted(below) / self.n)
+
+    @cached_property
+    def steepest(self) -> float:
+        """sup|φ''|; where it has no bound, the mean of w|φ''| at this point, so that no point counts as flat"""
+        low, high = self._f.loss.curvature
+        return max(high, -low) if self._f.loss.bounded else float(self.bend.mean())
 
     @property
     def mean_bend(self) -> float:
@@ -108,7 +114,8 @@ class LinearCurvature:
 
     @property
     def bound(self) -> float:
-        return self._f.mean_curvature_bound
+        f = self._f
+        return f.mean_curvature_bound if f.loss.bounded else float(np.mean(self.bend * f.a.norms2())) / self.d
 
     # ---- columns
 
