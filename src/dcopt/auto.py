@@ -133,36 +133,34 @@ def rule_for(P: Problem, near: bool = False, after: str | None = None) -> Rule:
     return next(rule for rule in rules if rule.takes(P, near))
 
 
-class Resolved(NamedTuple):
-    """What was asked for; the recipe for it, the decomposition it solves the problem in, and why "auto" took it."""
-
-    asked: str | Method | Estimator | Local
-    method: Method
-    decomposition: str = "own"
-    notes: tuple[str, ...] = ()
-    adaptive: Adaptive | None = None
-
-    def ready(self, P: Problem) -> Ready:
-        """The method for this problem."""
-        return self.method.ready(in_decomposition(P, self.decomposition), self.adaptive)
+def resolve(
+    spec: str | Method | Estimator | Local, P: Problem, adaptive: Adaptive | None = None,
+    decomposition: str | None = None,
+) -> Ready:  # fmt: skip
+    """The method for a problem, from a name, an estimator or settings; `decomposition`: instead of that of "auto"."""
+    method, own, notes = recipe(spec, P, adaptive is not None)
+    decomposition = own if decomposition is None else decomposition
+    ready = method.ready(in_decomposition(P, decomposition), adaptive)
+    made_from = method if isinstance(spec, (str, Method)) else spec
+    return replace(ready, notes=notes + ready.notes, recipe=made_from, decomposition=decomposition)
 
 
-def resolve(spec: str | Method | Estimator | Local, P: Problem, adaptive: Adaptive | None = None) -> Resolved:
-    """The recipe for a name, an estimator or settings; for "auto" that of the first rule which takes the problem."""
-    if adaptive is not None:
-        many = (P.n or 0) >= _MANY
-        name = "dca-page" if many else "dca"
-        if spec != AUTO:
-            return resolve(spec, P)._replace(adaptive=adaptive)
-        note = f"auto took {name}: kappa is adapted, and {P.n} components " + ("allow batches" if many else "are few")
-        return Resolved(spec, METHODS[name], notes=(note,), adaptive=adaptive)
+def recipe(
+    spec: str | Method | Estimator | Local, P: Problem, adapts: bool = False
+) -> tuple[Method, str, tuple[str, ...]]:
+    """The recipe, its decomposition, and why "auto" took it: the first rule which takes the problem decides."""
     if not (isinstance(spec, str) and spec == AUTO):
         if isinstance(spec, str):
             pick("method", spec, (*METHODS, AUTO), "an estimator")
-        return Resolved(spec, as_method(spec))
+        return as_method(spec), "own", ()
+    if adapts:
+        many = (P.n or 0) >= _MANY
+        name = "dca-page" if many else "dca"
+        why = f"kappa is adapted, and {P.n} components " + ("allow batches" if many else "are few")
+        return METHODS[name], "own", (f"auto took {name}: {why}",)
     rule = rule_for(P)
     name = rule.method_for(P)
-    return Resolved(spec, METHODS[name], rule.decomposition, (f"auto took {name}: {rule.why(P)}",))
+    return METHODS[name], rule.decomposition, (f"auto took {name}: {rule.why(P)}",)
 
 
 def as_adaptive(kappa: str | Adaptive | None) -> Adaptive | None:

@@ -48,7 +48,7 @@ class Planned(Protocol):
 
 @dataclass(frozen=True)
 class Ready:
-    """A method that was made for one problem: an iterator of states from any state."""
+    """A method that was made for one problem: an iterator of states from any state. `auto.resolve` makes it."""
 
     name: str
     P: Problem  # with the κ, or the G, of the method
@@ -60,6 +60,8 @@ class Ready:
     descends: bool = False  # Every step descends.
     text: str = ""  # the estimator, sizes and all
     notes: tuple[str, ...] = ()
+    recipe: Any = None  # what it was made from: a Method, or the estimator or settings that were given
+    decomposition: str = "own"  # or "gram", in which "auto" solves the problem
 
     def states(self, state: State, seed: int, subsolver: Subsolver | None = None) -> Iterator[State]:
         """Those after this one"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from .local import Local
 from .method import Method, Planned, own_subsolver
 from .problem import Problem
 from .runs.goal import Goal, Tolerance, default_tol
-from .runs.prepared import Observer, PreparedRun, require_observers, require_problem
+from .runs.run import Observer, Run, require_observers, require_problem
 from .runs.stop import Rule, Settle
 from .state import Result, State
 from .subproblems import Subsolver
@@ -47,7 +48,7 @@ def iterate(
     require(state is None or isinstance(state, State), "state", state, "a State, as a result and iterate give it")
     if state is not None and seed is None:
         raise BadSettings("seed", seed, "the seed of the run that the state comes from")
-    ready = resolve(method, P, adaptive).ready(P)
+    ready = resolve(method, P, adaptive)
     state = first_state(P, x0) if state is None else state.thawed()
     return _frozen(ready.states(state, as_seed(seed), own_subsolver(subsolver, ready)))
 
@@ -204,19 +205,21 @@ def solve(
     goal.rule(P, stop)  # It refuses what does not fit together before anything is looked at.
     require_observers(callbacks)
     seed = as_seed(seed)
-    run = PreparedRun(P, resolve(method, P, adaptive), goal, seed, subsolver)
+    ready = resolve(method, P, adaptive)
+    run = Run(P, ready, goal, seed, own_subsolver(subsolver, ready))
     if search:
         run.require_search()
     state = first_state(P, x0)
-    run.goal = goal = goal.absolute(Tolerance.of(P, measure, state.x, tol, atol, loose_tol, scale))
+    goal = goal.absolute(Tolerance.of(P, measure, state.x, tol, atol, loose_tol, scale))
+    run = replace(run, goal=goal)
     keeper = None
     if checkpoint is not None:
         _require_new(checkpoint, P)
         keeper = run.keeper(checkpoint, every, _ends(stop))
     starts = None
     if x0 is None and isinstance(method, str) and method in (AUTO, "dca-local"):
-        starts = run.starts(goal.roomy and not _ends(stop))
-    return run.start(goal.rule(P, stop), callbacks, state, starts, keeper)
+        starts = run.starts(goal.roomy and not _ends(stop), one=free)
+    return run.go(goal.rule(P, stop), callbacks, *run.begin(state, starts), keeper=keeper)
 
 
 def _ends(stop: Rule | None) -> bool:

@@ -63,7 +63,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in ("driver", "prepared"):
+    for module in ("driver", "run"):
         monkeypatch.setattr(f"dcopt.runs.{module}.clock", clock)
     return clock
 

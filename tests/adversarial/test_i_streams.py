@@ -390,7 +390,7 @@ def test_i6_a_slow_source_and_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> N
             now += 1.0
             yield block
 
-    for module in ("driver", "prepared"):
+    for module in ("driver", "run"):
         monkeypatch.setattr(f"dcopt.runs.{module}.clock", lambda: now)
     result = solve(stream(slow(), holdout=16), Fresh(16), seconds=20.0, seed=0)
     assert result.status is Status.TIME and result.steps == 20 and result.seconds == 20.0

@@ -20,7 +20,7 @@ from dcopt.local.models import DenseModel
 from dcopt.local.program import PenaltyOnWorkingSet
 from dcopt.regularizers import L1, MCP, SCAD, CappedL1, Except, Exponential, LogSum, TopK
 from dcopt.runs.goal import Goal
-from dcopt.runs.prepared import PreparedRun
+from dcopt.runs.run import Run
 from dcopt.runs.stop import Rule
 from dcopt.status import Status
 from dcopt.subproblems.parts import entries, parts
@@ -230,10 +230,9 @@ def test_nothing_is_searched_where_there_is_nothing_to_find(r: Any) -> None:
     """A convex penalty, one that is no sum, and one of rows (the same as entries for a vector, not for classes)."""
     X, y = clicks(n=400, d=6)
     P = dcopt.erm(X, np.arange(400) % 3, "softmax", r) if r is ROWS else dcopt.erm(X, y, "logistic", r)
-    job = PreparedRun(P, resolve("auto", P), Goal(search=True), 0, None)
-    assert not job.searches
+    assert not Run(P, resolve("auto", P), Goal(search=True), 0).searches
     P = dcopt.erm(X, y, "logistic", MCP(lam=5e-3))
-    assert PreparedRun(P, resolve("auto", P), Goal(search=True), 0, None).searches
+    assert Run(P, resolve("auto", P), Goal(search=True), 0).searches
 
 
 def test_a_run_that_searches_goes_on_from_every_step(stuck: dcopt.Problem, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from dcopt.auto import resolve
 from dcopt.measures import SampleBound
 from dcopt.runs.goal import Goal
 from dcopt.runs.ledger import End, Examined, Ledger, Searches
-from dcopt.runs.prepared import PreparedRun
+from dcopt.runs.run import Run
 from dcopt.runs.trace import Record
 from dcopt.store import tensors
 from dcopt.store.checkpoint import packed
@@ -43,7 +43,7 @@ def flat(value: Any) -> Any:
 
 def test_every_field_comes_back(tmp_path: Path) -> None:
     P = binary()
-    run = PreparedRun(P, resolve("dca-page", P)._replace(decomposition="gram"), Goal(steps=3), 2**64 - 1, None)
+    run = Run(P, resolve("dca-page", P, decomposition="gram"), Goal(steps=3), 2**64 - 1)
     origin = run.keeper(tmp_path / "run", 1.0, True).origin
     state = next(iter(dcopt.iterate(P, "dca-page", seed=0)))
     tensors.save(tmp_path / "run", "checkpoint", *packed(origin, state, LEDGER, RECORDS), allow_nonfinite=True)

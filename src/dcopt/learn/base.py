@@ -25,7 +25,7 @@ from ..fit.tuning import Pace
 from ..losses import Loss
 from ..measures import MEASURES
 from ..regularizers import Regularizer
-from ..runs.prepared import require_observers
+from ..runs.run import require_observers
 from ..runs.trace import Trace
 from ..subproblems.parts import entries, homogeneous
 from . import messages

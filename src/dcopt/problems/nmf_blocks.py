@@ -10,7 +10,8 @@ import numpy as np
 from ..draw import as_seed
 from ..errors import BadInput, require_count, require_number
 from ..problem import Problem
-from ..runs.driver import Driver, Told
+from ..runs.driver import Driver
+from ..runs.goal import Goal
 from ..runs.judge import Promise
 from ..runs.result import result
 from ..runs.stop import Rule, Seconds, Steps, Tol
@@ -70,10 +71,10 @@ def nmf_blocks(
             require_number(name, value, 0.0)
     state = first_state(P, nmf_start(f.a, f.rank, seed) if x0 is None else x0)
     promise = Promise(float(np.finfo(P.dtype).eps), descends=True, measure="criticality")
-    run = Driver(Told(P, "criticality", trace, "last", seed, promise), state)
+    run = Driver(P, Goal(tol=tol, loose_tol=loose_tol, trace=trace), promise, seed, state)
     with np.errstate(all="ignore"):  # Numbers that are not finite end the run with a status; NumPy need not warn.
         end = run.go(turns(P, state, sweeps), rule, callbacks)
-        return result(run, end, "nmf-blocks", tol, loose_tol)
+        return result(run, end, "nmf-blocks")
 
 
 def turns(P: Problem, state: State, sweeps: int = 1) -> Iterator[State]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..subproblems.base import finite
 from ..sums import Look
 from ..xp import Array
 from . import judge
+from .goal import Goal
 from .interrupts import Interrupts, Stopped
 from .judge import Promise
 from .ledger import End, Examined, Ledger
@@ -29,25 +30,19 @@ from .trace import Record, Trace
 _SMALL = 2**22  # entries of A: there one step more costs nothing
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a driver is told once."""
-
-    P: Problem  # the problem of which F and the measure are taken
-    measure: str
-    every: float | Literal["doubling"] | None  # passes between two lines of the trace
-    output: str
-    seed: int
-    promise: Promise
-
-
 class Driver:
-    """One run. It is the `Progress` that stop rules see; all that decides is in `state` and `ledger`."""
+    """One run. It is the `Progress` that stop rules see; all that decides is in `state` and `ledger`.
 
-    def __init__(self, told: Told, state: State, ledger: Ledger | None = None, records: Sequence[Record] = ()) -> None:
-        self.told, self.P, self.state = told, told.P, state
+    P is the problem of which F and the measure are taken.
+    """
+
+    def __init__(
+        self, P: Problem, goal: Goal, promise: Promise, seed: int, state: State, ledger: Ledger | None = None,
+        records: Sequence[Record] = (),
+    ) -> None:  # fmt: skip
+        self.P, self.goal, self.promise, self.seed, self.state = P, goal, promise, seed, state
         self.ledger = Ledger((0, state.x)) if ledger is None else ledger
-        self.trace = Trace(told.measure, list(records))
+        self.trace = Trace(goal.measure, list(records))
         self.whole = True  # The state is the newest one: a step that failed may have written into its memory.
         self.tol_met: float | None = None
         self._before, self._running = self.ledger.seconds, 0.0  # seconds, and those of the step at hand
@@ -115,17 +110,17 @@ class Driver:
     def examined(self, t: int, x: Array, seen: Look | None = None) -> Examined:
         began = clock()
         point = self.P.examine(np.asarray(x, np.float64), seen)
-        value = MEASURES[self.told.measure](self.P, point)
-        bound = sample_bound(self.P, self.told.measure, point, value)
+        value = MEASURES[self.goal.measure](self.P, point)
+        bound = sample_bound(self.P, self.goal.measure, point, value)
         look = Examined(t, x, point.F, value, clock() - began, bound)
         # What F = G − H may have lost to rounding where G is large and they cancel:
         lost = 0.0 if self.P.f is not None else 64 * float(np.finfo(np.float64).eps) * abs(self.P.G.value(x))
-        self.ledger = judge.examined(self.ledger, look, self.told.promise, lost)
+        self.ledger = judge.examined(self.ledger, look, self.promise, lost)
         return look
 
     def record(self) -> None:
         """A line of the trace, for the point of the state."""
-        look, spent, every = self.examine(), self.state.spent, self.told.every
+        look, spent, every = self.examine(), self.state.spent, self.goal.every(self.P)
         every = self.passes if every == "doubling" else every
         self.ledger = replace(self.ledger, next_trace=math.inf if every is None else self.passes + every)
         if not self.trace.records or self.trace.records[-1].t != self.t:
@@ -189,16 +184,16 @@ class Driver:
         finally:
             self._before += clock() - began
         if not finite(state.x):
-            said = f"step {state.t} gave a number that is not finite{self.told.promise.blame}"
+            said = f"step {state.t} gave a number that is not finite{self.promise.blame}"
             return End(Status.DIVERGED, said)
         if state.residual is not None and not state.residual <= state.asked:
             said = f"residual {state.residual:.3g} > {state.asked:.3g} at step {state.t}"
             return End(Status.SUBPROBLEM, said)
-        stuck = state.x is self.state.x and state.spent == self.state.spent and state.t > self.told.promise.sampled
+        stuck = state.x is self.state.x and state.spent == self.state.spent and state.t > self.promise.sampled
         self.state, self.whole = state, True
         self.ledger = replace(self.ledger, leap=False)
-        output = self.told.output
-        if output.startswith("uniform") and Draw(self.told.seed, state.t).keep() * state.t < 1.0:
+        output = self.goal.output
+        if output.startswith("uniform") and Draw(self.seed, state.t).keep() * state.t < 1.0:
             kept = (state.t, state.x) if output == "uniform" else (state.t - 1, state.prev)
             self.ledger = replace(self.ledger, kept=kept)
         return End(Status.STALLED, f"no step lowers F from step {state.t} on") if stuck else None

@@ -16,16 +16,14 @@ from .driver import Driver
 from .ledger import End, Examined
 
 
-def result(
-    run: Driver, end: End, method: str, tol: float | None, loose_tol: float | None, scale: float | None = None,
-    tested: tuple[int, Array] | None = None,
-) -> Result:  # fmt: skip
+def result(run: Driver, end: End, method: str, tested: tuple[int, Array] | None = None) -> Result:
     """The result of a run that has come to this end. It returns the point that was tested if the last one is higher."""
     run.record()
+    goal, tol = run.goal, run.goal.tol
     look = run.examined(run.t, run.state.x) if run.memory() is not None else run.examine()
     if end.status is not Status.CONVERGED:
         look = _returned(run, end, look, tol)
-        if tested is not None and run.told.output == "last" and not look.F <= run.P.value(tested[1]):
+        if tested is not None and goal.output == "last" and not look.F <= run.P.value(tested[1]):
             look = run.examined(*tested)
     broken = run.ledger.end  # found when the last points were examined
     if broken is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
@@ -34,17 +32,17 @@ def result(
         tol = run.tol_met  # A rule of the caller's may have asked for more.
     known, stream = run.P.sum.evaluation.n or 0, run.P.n is None
     run.ledger = replace(run.ledger, checks=run.ledger.checks + known)
-    status, message = judge.verdict(end, look.bound.bound, tol, loose_tol, stream)
+    status, message = judge.verdict(end, look.bound.bound, tol, goal.loose_tol, stream)
     certificate = Certificate(
-        run.told.measure, look.measure, tol, str(known) if stream else "full", look.t, look.F,
-        int(np.count_nonzero(look.x)), scale=scale, kind=run.P.r.certifies,
+        goal.measure, look.measure, tol, str(known) if stream else "full", look.t, look.F,
+        int(np.count_nonzero(look.x)), scale=goal.scale, kind=run.P.r.certifies,
     )  # fmt: skip
     if stream:
         bound, spread = look.bound
         certificate = replace(certificate, bound=bound, confidence=CONFIDENCE, spread=spread)
     spent = Spent(run.state.spent.gradients, run.state.spent.paper, run.ledger.checks)
     return Result(
-        np.array(look.x), status, certificate, run.trace, spent, run.told.seed, method, run.t, run.seconds,
+        np.array(look.x), status, certificate, run.trace, spent, run.seed, method, run.t, run.seconds,
         message, run.state, end.error, (*run.P.sum.notes(), *engine.notes()),
     )  # fmt: skip
 
@@ -56,6 +54,6 @@ def _returned(run: Driver, end: End, last: Examined, tol: float | None) -> Exami
     certified = ledger.certified  # A search goes on from critical points, and may end between two of them.
     if certified is not None and not (tol is not None and last.bound.bound <= tol):
         return run.examined(certified.t, certified.x)
-    if (run.told.output == "best" or diverged) and ledger.best is not None:
+    if (run.goal.output == "best" or diverged) and ledger.best is not None:
         return ledger.best
-    return run.examined(*ledger.kept) if run.told.output.startswith("uniform") else last
+    return run.examined(*ledger.kept) if run.goal.output.startswith("uniform") else last

@@ -10,13 +10,13 @@ from typing import Any
 
 from ..adaptive import Adaptive, blank
 from ..adaptive.memory import Adapted
-from ..auto import resolve
+from ..auto import recipe, resolve
 from ..draw import Draw, as_seed
 from ..errors import BadModel, BadSettings, ResumeMismatch
 from ..estimators import Estimator
 from ..estimators.base import Checked
 from ..local import Local
-from ..method import Method, Planned
+from ..method import Method, Planned, own_subsolver
 from ..methods import as_method
 from ..problem import Problem
 from ..state import Result, State
@@ -24,7 +24,7 @@ from ..store.fingerprint import SAME, mismatch
 from ..store.restored import Checkpoint, guarded, load
 from .goal import Goal, Tolerance
 from .ledger import Ledger
-from .prepared import Observer, PreparedRun, require_observers, require_problem
+from .run import Observer, Run, require_observers, require_problem
 from .stop import Rule
 from .trace import Record
 
@@ -75,7 +75,7 @@ def resume(
     found, notes = load(path)
     origin = found.origin
     differs = mismatch(origin.fingerprint, P)
-    if method is not None and (given := resolve(method, P).method) is not origin.method and method != origin.method:
+    if method is not None and (given := recipe(method, P)[0]) is not origin.method and method != origin.method:
         then = as_method(origin.method)
         differs += (f"the method: {_name(origin.method, then)} then, {_name(method, given)} now",)
     if seed is not None and as_seed(seed) != origin.seed:
@@ -95,16 +95,16 @@ def resume(
     rule = goal.rule(P, stop)
     told = origin.adaptive
     adaptive = None if told is None else guarded(path, lambda: Adaptive(**told))
-    choice = resolve(origin.method, P, adaptive)._replace(decomposition=origin.decomposition)
-    run = PreparedRun(P, choice, goal, origin.seed, origin.subsolver)
+    ready = resolve(origin.method, P, adaptive, origin.decomposition)
+    run = Run(P, ready, goal, origin.seed, own_subsolver(origin.subsolver, ready))
     if run.ready.text != origin.estimator:
         raise ResumeMismatch(found.path, (f"the estimator: {origin.estimator} then, {run.ready.text} now",))
     state, ledger, records = guarded(path, lambda: _restored(found, run))
     _same_value(found.path, P, ledger)
     if notes:  # a damaged file is not a generation to keep
         os.replace(found.path, path)
-    run.notes = ledger.notes
-    result = run.run(rule, callbacks, state, ledger, records, run.keeper(path, every, stop is not None))
+    keeper = run.keeper(path, every, stop is not None)
+    result = run.go(rule, callbacks, state, ledger, records, keeper, new=False)
     return replace(result, notes=(*notes, *result.notes))
 
 
@@ -112,7 +112,7 @@ def _name(method: Any, recipe: Method) -> str:
     return recipe.name if isinstance(method, (str, Method)) else repr(method)
 
 
-def _restored(found: Checkpoint, run: PreparedRun) -> tuple[State, Ledger, Sequence[Record]]:
+def _restored(found: Checkpoint, run: Run) -> tuple[State, Ledger, Sequence[Record]]:
     """The memory is laid out as the method's own, which a first step shows, and is tried on a copy."""
     shape, ready = run.P.shape, run.ready
     fresh = None if not found.has_memory else _fresh(found, run)
@@ -131,7 +131,7 @@ def _restored(found: Checkpoint, run: PreparedRun) -> tuple[State, Ledger, Seque
     return state, ledger, found.records()
 
 
-def _fresh(found: Checkpoint, run: PreparedRun) -> Any:
+def _fresh(found: Checkpoint, run: Run) -> Any:
     """A memory of the method at the point of the file"""
     x, ready = found.x(run.P.shape), run.ready
     if ready.adaptive is not None:

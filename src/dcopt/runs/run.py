@@ -1,24 +1,23 @@
-"""A problem, a method that fits it and a goal: ready to run, from the start or from a checkpoint."""
+"""A run: its plan, where it starts, how it leaves critical points for lower ones, and its result."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..adaptive.levels import scales
 from ..adaptive.memory import Adapted
-from ..auto import AUTO, Resolved
 from ..convex import equilibrated_diagonal
 from ..data.engine import clock
 from ..draw import Draw
 from ..errors import BadInput, BadSettings, a_kind, require_number
 from ..local import ALL, Escape, Local, Multistart, local_dca
-from ..method import Method, Ready, own_subsolver
+from ..method import Ready
 from ..problem import Problem
 from ..state import Result, State
 from ..status import Status
@@ -27,7 +26,7 @@ from ..store.fingerprint import fingerprint
 from ..store.keeper import Keeper
 from ..subproblems import Subsolver
 from ..xp import Array
-from .driver import Driver, Told
+from .driver import Driver
 from .goal import Goal
 from .judge import Promise
 from .ledger import End, Ledger, Searches
@@ -40,14 +39,15 @@ _SMALL = 2**18  # entries of A, times the classes: there several starts are trie
 _ONE = Multistart((2.0,))
 
 
-class PreparedRun:
-    """A problem, a method that fits it and a goal."""
+@dataclass(frozen=True)
+class Run:
+    """A problem, a method that is ready for it, and a goal: the plan of a run, which a `Driver` carries out."""
 
-    def __init__(self, P: Problem, choice: Resolved, goal: Goal, seed: int, subsolver: str | Subsolver | None) -> None:
-        self.P, self.goal, self.seed, self.choice = P, goal, seed, choice
-        self.ready: Ready = choice.ready(P)
-        self.notes = choice.notes + self.ready.notes
-        self.subsolver = own_subsolver(subsolver, self.ready)
+    P: Problem
+    ready: Ready
+    goal: Goal
+    seed: int
+    subsolver: Subsolver | None = None  # the caller's own
 
     @property
     def local(self) -> Local | None:
@@ -56,32 +56,23 @@ class PreparedRun:
 
     # ---- the first state
 
-    def start(
-        self, rule: Rule, callbacks: Sequence[Observer], state: State, starts: Multistart | None, keeper: Keeper | None
-    ) -> Result:
-        """Run from the first state, or from one that `starts` choose."""
-        began = clock()
+    def begin(self, state: State, starts: Multistart | None = None) -> tuple[State, Ledger]:
+        """The first state, from where `starts` begin if they are given, with what the first step asks of it."""
+        began, notes, how = clock(), self.ready.notes, self.local
         with np.errstate(all="ignore"):
-            state = self._begin(state, starts)
-        ledger = Ledger((0, state.x), clock() - began, notes=self.notes)
-        return self.run(rule, callbacks, state, ledger, (), keeper, new=True)
+            if how is not None and starts is not None:
+                state, note = starts.begin(self.P, self._leaping(how), state, self.seed)
+                notes += (note,) if note else ()
+            if how is not None:
+                state = how.begin(self.P, state)
+        return state, Ledger((0, state.x), clock() - began, notes=notes)
 
-    def _begin(self, state: State, starts: Multistart | None) -> State:
-        """The first state, with what the first step asks of it."""
-        how = self.local
-        if how is None:
-            return state
-        if starts is not None:
-            state, note = starts.begin(self.P, self._leaping(how), state, self.seed)
-            self.notes += (note,) if note else ()
-        return how.begin(self.P, state)
-
-    def starts(self, room: bool) -> Multistart | None:
-        """Several starts of small data, where there is room for them; else one, for "auto"."""
+    def starts(self, room: bool, one: bool) -> Multistart | None:
+        """Several starts of small data, where there is room for them; else one, if it is wanted."""
         small = (self.P.n or math.inf) * math.prod(self.P.shape) <= _SMALL
         if room and small and self.local is not None and self.local.samples == ALL:
             return Multistart()
-        return _ONE if self.choice.asked == AUTO else None
+        return _ONE if one else None
 
     # ---- lower critical points
 
@@ -124,12 +115,12 @@ class PreparedRun:
 
     # ---- the run
 
-    def run(
-        self, rule: Rule, callbacks: Sequence[Observer], state: State, ledger: Ledger, records: Sequence[Record],
-        keeper: Keeper | None, new: bool = False,
+    def go(
+        self, rule: Rule, callbacks: Sequence[Observer], state: State, ledger: Ledger, records: Sequence[Record] = (),
+        keeper: Keeper | None = None, new: bool = True,
     ) -> Result:  # fmt: skip
         """Drive the method to its end; from critical points, where a search is asked for, to lower ones."""
-        goal, driver = self.goal, Driver(self._told(), state, ledger, records)
+        driver = Driver(self._measured(), self.goal, self._promise(), self.seed, state, ledger, records)
         with np.errstate(all="ignore"):  # what is not finite is found and said, not warned of
             _compile(self.P, state.x)
             if keeper is not None and new:
@@ -145,38 +136,35 @@ class PreparedRun:
                 driver.ledger = replace(driver.ledger, searches=searches, certified=here, leap=True)
             if keeper is not None:
                 keeper.end(driver)
-            found = result(driver, end, self.ready.name, goal.tol, goal.loose_tol, goal.scale, self._tested(driver))
-            searched: tuple[str, ...] = (_searched(driver, self._escape.least),) if self.searches else ()
-            seen = driver.state.memory
-            if isinstance(seen, Adapted):
+            seen, notes = driver.state.memory, ledger.notes
+            adapted = seen if isinstance(seen, Adapted) else None
+            # Steps between two tests of F may have led higher than the point of the last test.
+            found = result(driver, end, self.ready.name, adapted and (adapted.good.t, adapted.good.x))
+            if self.searches:
+                notes += (_searched(driver, self._escape.least),)
+            if adapted is not None:
                 what = "kappa" if scales(self.ready.P) else "the shift eta"
-                searched += (f"{what} was adapted: {seen.level:.3g} at the end",)
-            more = (*self.notes, *searched, *(() if keeper is None else keeper.notes()))
-            return replace(found, notes=(*found.notes, *more)) if more else found
-
-    def _tested(self, driver: Driver) -> tuple[int, Array] | None:
-        """The last point at which F was tested, with its step, where steps between tests may have led higher."""
-        seen = driver.state.memory
-        return (seen.good.t, seen.good.x) if isinstance(seen, Adapted) else None
+                notes += (f"{what} was adapted: {adapted.level:.3g} at the end",)
+            notes += () if keeper is None else keeper.notes()
+            return replace(found, notes=(*found.notes, *notes))
 
     def _goes_on(self, driver: Driver, end: End) -> bool:
         """Whether to leave this critical point: F is lower than where the last search began, and budgets allow it."""
-        if end.status is not Status.CONVERGED or not self.searches or driver.t < driver.told.promise.sampled:
+        if end.status is not Status.CONVERGED or not self.searches or driver.t < driver.promise.sampled:
             return False
         F = driver.examine().F
         return F < driver.ledger.searches.last - self._escape.least * abs(F) and self.goal.half(driver)
 
-    def _told(self) -> Told:
-        P, goal, ready = self.P, self.goal, self.ready
+    def _promise(self) -> Promise:
+        """What the method promises about F on this problem."""
+        P, ready = self.P, self.ready
         sampled = 0 if self.local is None else self.local.samples.length(P.sum)
-        adapts = self.local is not None or ready.adaptive is not None
-        kappa = None if adapts else getattr(ready.P.G, "kappa", None)
+        restores = ready.adaptive is not None
+        kappa = None if self.local is not None or restores else getattr(ready.P.G, "kappa", None)
         blame = "" if kappa is None else f": kappa = {kappa:.3g} may be below the curvature of f"
         certified = P.n is not None and ready.P.inner_tol < math.inf
         eps = float(np.finfo(P.dtype).eps)
-        restores = ready.adaptive is not None
-        promise = Promise(eps, ready.descends, certified, sampled, goal.measure, blame, restores)
-        return Told(self._measured(), goal.measure, goal.every(P), goal.output, self.seed, promise)
+        return Promise(eps, ready.descends, certified, sampled, self.goal.measure, blame, restores)
 
     def _measured(self) -> Problem:
         """The problem that the measure is taken of.
@@ -194,11 +182,10 @@ class PreparedRun:
     def keeper(self, path: str | os.PathLike[str], every: float, own_rule: bool) -> Keeper:
         """What writes the checkpoints of this run."""
         require_number("every", every, 0.0)
-        choice = self.choice
-        method = choice.method if isinstance(choice.asked, (str, Method)) else choice.asked
+        ready = self.ready
         origin = Origin(
-            method, choice.decomposition, self.ready.text, self.subsolver, self.seed, self.goal.plain(), own_rule,
-            fingerprint(self.P), None if choice.adaptive is None else asdict(choice.adaptive),
+            ready.recipe, ready.decomposition, ready.text, self.subsolver, self.seed, self.goal.plain(), own_rule,
+            fingerprint(self.P), None if ready.adaptive is None else asdict(ready.adaptive),
         )  # fmt: skip
         return Keeper(path, float(every), origin)
 
