@@ -89,6 +89,20 @@ def test_chunks_weights_and_rows_of_csr_change_nothing(framework: str) -> None:
     assert apart(P, sparse, "dca-page", 60) <= 1e-12
 
 
+@JAX
+def test_full_passes_in_jax_keep_chunks_of_dense_data_and_none_of_csr() -> None:
+    A, y = rows(200, 6)
+    x = np.arange(6.0) / 6
+    f = squared_sigmoid("jax", (A, y), chunk=33)
+    first = f.all().grad(x)
+    assert sorted(f.own.chunks) == [(start, min(200, start + 33)) for start in range(0, 200, 33)]
+    assert np.array_equal(first, f.all().grad(x))
+    np.testing.assert_allclose(first, mean_gradient(x, (A, y)), rtol=1e-13)
+    csr = squared_sigmoid("jax", (sp.csr_array(A), y), chunk=33)
+    assert np.array_equal(first, csr.all().grad(x))
+    assert not csr.own.chunks
+
+
 @pytest.mark.parametrize("estimator", [SAGA(b=7), SAG(b=7), SAGA(b=7, quadratic="inside"), SVRG(b_small=7, period=5)])
 def test_tables_of_gradients_that_are_given_for_each_component(estimator: Any) -> None:
     A, y = rows(80, 4)

@@ -140,7 +140,7 @@ def _accepts_float64(engine: Engine, own: Any) -> bool:
     x, batch = np.zeros(engine.shape, np.float64), engine.take(own, np.zeros(1, np.int64))
     try:
         with np.errstate(all="ignore"):
-            engine.value_grad(x, batch, np.ones(1))
+            engine.value_grad(x, batch, engine.shares(None, 1, 1, x.dtype))
     except Exception:  # Whatever a function of the user raises says that it does not take float64.
         return False
     return True

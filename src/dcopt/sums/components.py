@@ -28,9 +28,10 @@ class ComponentBatch(NamedTuple):
 
     def value_grad(self, x: Array) -> tuple[float, Array]:
         total, g = 0.0, np.zeros(x.shape, np.float64)
-        for batch, w in self._pieces():
-            values, part = self.sum.engine.value_grad(self._in(x), batch, w / self.size)
-            total += float(np.sum(values * w, dtype=np.float64))
+        at = self._in(x)
+        for batch, w, b in self._pieces():
+            values, part = self.sum.engine.value_grad(at, batch, self._shares(w, b, at))
+            total += float(np.sum(values if w is None else values * w, dtype=np.float64))
             g += part
         return total / self.size, g.astype(x.dtype, copy=False)
 
@@ -40,30 +41,30 @@ class ComponentBatch(NamedTuple):
 
     def values(self, x: Array) -> Array:
         """w_i f_i(x) of every component, in float64"""
-        engine = self.sum.engine
-        return np.concatenate([engine.values(self._in(x), batch, len(w)) * w for batch, w in self._pieces()])
+        at, found = self._in(x), []
+        for batch, w, b in self._pieces():
+            values = self.sum.engine.values(at, batch, b).astype(np.float64)
+            found.append(values if w is None else values * w)
+        return np.concatenate(found)
 
     def grad(self, x: Array) -> Array:
-        engine = self.sum.engine
-        if not engine.differentiates:  # The values are not needed.
-            return self._added(x, lambda batch, w: engine.weighted(self._in(x), batch, w))
-        return self._added(x, lambda batch, w: engine.value_grad(self._in(x), batch, w)[1])
+        return self._added(self.sum.engine.pulled, x)
 
     def diff(self, x: Array, prev: Array) -> Array:
-        return self._added(x, lambda batch, w: self.sum.engine.diff(self._in(x), self._in(prev), batch, w))
+        return self._added(self.sum.engine.diff, x, prev)
 
     def hess_dot(self, x: Array, v: Array) -> Array:
         """∇²f_B(x) v"""
-        return self._added(x, lambda batch, w: self.sum.engine.hess_dot(self._in(x), self._in(v), batch, w))
+        return self._added(self.sum.engine.hess_dot, x, v)
 
     def slopes(self, x: Array) -> Array:
         """w_i ∇f_i(x) of every component, (b, *shape), where grad= gives one gradient for each."""
         if not self.sum.engine.each:
             raise BadSettings("grad", self.sum.engine.grad, "a function that gives one gradient for each component")
         found = []
-        for batch, w in self._pieces():
-            g = self.sum.engine.gradients(self._in(x), batch, len(w))
-            found.append(g if self.sum.weights is None else g * w.reshape(-1, *(1,) * (g.ndim - 1)).astype(g.dtype))
+        for batch, w, b in self._pieces():
+            g = self.sum.engine.gradients(self._in(x), batch, b)
+            found.append(g if w is None else g * w.reshape(-1, *(1,) * (g.ndim - 1)).astype(g.dtype))
         return np.concatenate(found).astype(x.dtype, copy=False)
 
     def pull(self, c: Array) -> Array:
@@ -73,16 +74,20 @@ class ComponentBatch(NamedTuple):
         """x in a type that fn accepts"""
         return x if self.sum.double else x.astype(self.sum.dtype, copy=False)
 
-    def _added(self, x: Array, part: Callable[[Any, Array], Array]) -> Array:
+    def _shares(self, w: Array | None, b: int, at: Array) -> Any:
+        return self.sum.engine.shares(w, b, self.size, at.dtype)
+
+    def _added(self, part: Callable[..., Array], x: Array, *more: Array) -> Array:
         """Σ over the pieces in float64, and the result in the type of x"""
+        at = [self._in(point) for point in (x, *more)]
         g: Array = None
-        for batch, w in self._pieces():
-            own = part(batch, w / self.size)
+        for batch, w, b in self._pieces():
+            own = part(*at, batch, self._shares(w, b, at[0]))
             g = own if g is None else g.astype(np.float64, copy=False) + own
         return g.astype(x.dtype, copy=False)
 
-    def _pieces(self) -> Iterator[tuple[Any, Array]]:
-        """Batches of at most `chunk` components, and the weights of these."""
+    def _pieces(self) -> Iterator[tuple[Any, Array | None, int]]:
+        """Batches of at most `chunk` components, the weights of these (None: all 1), and their number."""
         of = self.sum
         for start in range(0, self.size, of.chunk):
             stop = min(self.size, start + of.chunk)
@@ -91,7 +96,7 @@ class ComponentBatch(NamedTuple):
             else:
                 rows = self.rows[start:stop]
                 batch = of.engine.take(of.own, rows)
-            yield batch, np.ones(stop - start) if of.weights is None else of.weights[rows]
+            yield batch, None if of.weights is None else of.weights[rows], stop - start
 
 
 @dataclass(frozen=True, eq=False, repr=False)

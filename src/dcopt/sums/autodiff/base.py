@@ -46,22 +46,30 @@ class Engine(ABC):
         """The batch of the rows from start to stop"""
         return batches.cut(data, start, stop)
 
+    def shares(self, w: Array | None, b: int, of: int, dtype: Any) -> Any:
+        """The cotangent of b components of a mean over `of`: w_i / of, or 1 / of; what the methods below take as w"""
+        return np.full(b, 1.0 / of) if w is None else w / of
+
     # ---- the function
 
     @abstractmethod
     def values(self, x: Array, batch: Any, b: int) -> Array:
         """The b numbers of fn, as a NumPy array in the type of x"""
 
-    @abstractmethod
-    def value_grad(self, x: Array, batch: Any, w: Array) -> tuple[Array, Array]:
+    def value_grad(self, x: Array, batch: Any, w: Any) -> tuple[Array, Array]:
         """The numbers of fn, and Σ w_i ∇f_i(x)"""
+        return self.values(x, batch, len(w)), self.weighted(x, batch, w)
 
-    def diff(self, x: Array, prev: Array, batch: Any, w: Array) -> Array:
+    def pulled(self, x: Array, batch: Any, w: Any) -> Array:
+        """Σ w_i ∇f_i(x) alone"""
+        return self.weighted(x, batch, w)
+
+    def diff(self, x: Array, prev: Array, batch: Any, w: Any) -> Array:
         """Σ w_i (∇f_i(x) − ∇f_i(prev)), on one batch that was fetched once"""
-        return self.value_grad(x, batch, w)[1] - self.value_grad(prev, batch, w)[1]
+        return self.pulled(x, batch, w) - self.pulled(prev, batch, w)
 
     @abstractmethod
-    def hess_dot(self, x: Array, v: Array, batch: Any, w: Array) -> Array:
+    def hess_dot(self, x: Array, v: Array, batch: Any, w: Any) -> Array:
         """Σ w_i ∇²f_i(x) v"""
 
     @abstractmethod

@@ -109,7 +109,7 @@ class _Trial:
             hint = "give like=, an example of x at which fn is defined" if not x.any() else "fn has to be defined there"
             raise BadInput("fn", f"returned NaN at {'x = 0' if not x.any() else 'like='}: {hint}", row=int(bad[0]))
         if engine.grad is None:
-            engine.value_grad(x, batch, np.full(b, 1.0 / b, x.dtype))
+            engine.value_grad(x, batch, engine.shares(None, b, b, x.dtype))
         else:
             engine.each = engine.gradients(x, batch, b).ndim > x.ndim
 

@@ -23,13 +23,7 @@ class NumpyEngine(Engine):
         refuse_numbers(out, b, x.dtype)
         return np.asarray(out)
 
-    def value_grad(self, x: Array, batch: Any, w: Array) -> tuple[Array, Array]:
-        return self.values(x, batch, len(w)), self.weighted(x, batch, w)
-
-    def diff(self, x: Array, prev: Array, batch: Any, w: Array) -> Array:
-        return self.weighted(x, batch, w) - self.weighted(prev, batch, w)
-
-    def hess_dot(self, x: Array, v: Array, batch: Any, w: Array) -> Array:
+    def hess_dot(self, x: Array, v: Array, batch: Any, w: Any) -> Array:
         raise BadSettings("fn", "a function in NumPy", "one in PyTorch or JAX, whose Hessian can be multiplied")
 
     def given(self, x: Array, batch: Any) -> Any:

@@ -64,21 +64,19 @@ class TorchEngine(Engine):
         with torch.no_grad():
             return self._numbers(self._point(x), x, batch, b).cpu().numpy()
 
-    def value_grad(self, x: Array, batch: Any, w: Array) -> tuple[Array, Array]:
+    def value_grad(self, x: Array, batch: Any, w: Any) -> tuple[Array, Array]:
         if self.grad is not None:
-            return self.values(x, batch, len(w)), self.weighted(x, batch, w)
+            return super().value_grad(x, batch, w)
         with torch.enable_grad():
             at = self._point(x).requires_grad_()
             out = self._differentiable(at, x, batch, len(w))
             (g,) = torch.autograd.grad(out, at, self._weights(w, out), allow_unused=True)
         return out.detach().cpu().numpy(), self._host(g)
 
-    def diff(self, x: Array, prev: Array, batch: Any, w: Array) -> Array:
-        if self.grad is not None:
-            return self.weighted(x, batch, w) - self.weighted(prev, batch, w)
-        return self.value_grad(x, batch, w)[1] - self.value_grad(prev, batch, w)[1]
+    def pulled(self, x: Array, batch: Any, w: Any) -> Array:
+        return super().pulled(x, batch, w) if self.grad is not None else self.value_grad(x, batch, w)[1]
 
-    def hess_dot(self, x: Array, v: Array, batch: Any, w: Array) -> Array:
+    def hess_dot(self, x: Array, v: Array, batch: Any, w: Any) -> Array:
         with torch.enable_grad():
             at = self._point(x).requires_grad_()
             out = self._differentiable(at, x, batch, len(w))
