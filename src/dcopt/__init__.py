@@ -40,7 +40,15 @@ from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .fit import path
-    from .learn import DCClassifier, DCClassifierCV, DCRegressor, DCRegressorCV, PathResult
+    from .learn import (
+        DCClassifier,
+        DCClassifierCV,
+        DCRegressor,
+        DCRegressorCV,
+        PathResult,
+        bootstrap_inclusion,
+        stability_selection,
+    )
 
 __all__ = [
     "METHODS",
@@ -69,6 +77,7 @@ __all__ = [
     "State",
     "Status",
     "adaptive",
+    "bootstrap_inclusion",
     "check",
     "components",
     "erm",
@@ -89,11 +98,15 @@ __all__ = [
     "save_libsvm",
     "save_model",
     "solve",
+    "stability_selection",
     "stop",
     "stream",
 ]
 
-_LEARN = ("DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "PathResult", "path")
+_LEARN = (
+    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "PathResult", "bootstrap_inclusion", "path",
+    "stability_selection",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -97,3 +97,12 @@ def test_the_criteria_keep_fewer_features_the_more_they_charge(
     }
     assert kept["aic"] >= kept["bic"] >= kept["ebic"] > 0 and kept["best"] >= kept["1se"] > 0
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_stability_selection_leaves_the_noise_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = example("stability")
+    module["main"](str(tmp_path / "figure.png"))
+    out = capsys.readouterr().out.splitlines()
+    assert int(out[0].split(", ")[1].split()[0]) > 0  # the noise that cross-validation keeps
+    assert "noise" not in out[1] and "bmi" in out[1] and "at most 5²" in out[2]
+    assert (tmp_path / "figure.png").stat().st_size > 5_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from contextvars import copy_context
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,19 @@ def threads() -> int:
         count = int(asked)
     require(count >= 1, "DCOPT_THREADS", asked, "a positive integer")
     return count
+
+
+_ALONE: ContextVar[bool] = ContextVar("alone", default=False)
+
+
+@contextmanager
+def by_itself() -> Iterator[None]:
+    """Inside, `each` starts no threads: for one of many jobs, which share the processors."""
+    token = _ALONE.set(True)
+    try:
+        yield
+    finally:
+        _ALONE.reset(token)
 
 
 @cache
@@ -55,7 +68,7 @@ def each(task: Callable[[int], None], count: int) -> None:
             raise
 
     helpers: list[Future[None]] = []
-    size = threads() - 1
+    size = 0 if _ALONE.get() else threads() - 1
     try:
         with suppress(RuntimeError):  # If no thread can start, or the interpreter is ending, the caller does all tasks.
             for _ in range(min(size, count - 1)):

@@ -119,10 +119,11 @@ def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float
 def follow(
     task: Task, r: Regularizer, x0: NDArray[Any], solver: str, budget: Budget, lams: NDArray[np.float64],
     whole: bool = True, seen: Callable[[int, float, Done], Any] | None = None,
+    until: Callable[[Done], bool] | None = None,
 ) -> list[Done]:  # fmt: skip
     """The solutions, each started at the one before. Unless `whole`, they end where the classes separate.
 
-    `seen` is called after each of them, with the number and the value of its λ.
+    `seen` is called after each of them, with the number and the value of its λ. The path ends where `until` is true.
     """
     ways, out, x = choices(solver, task, r, near=True), list[Done](), x0
     least = -1.0 if whole or task.loss.labels == "real" else (1.0 - SEPARATED) * task.mean_loss(x0)
@@ -134,6 +135,8 @@ def follow(
         if seen is not None:
             seen(k, float(lam), done)
         x = done.x
+        if until is not None and until(done):
+            break
         if least >= 0.0 and task.mean_loss(x) <= least:
             break
     return out

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NAMED = 10  # The number of lines with a name and a colour, limited by the colours that can be distinguished.
+MOST_NAMED = 10  # The number of lines with a name and a colour, limited by the colours that can be distinguished.
 _ROOM = 0.045  # The distance between two names, as a share of the height of the axes.
 
 
-def _axes(ax: Any) -> Any:
+def new_axes(ax: Any) -> Any:
+    """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
     try:
@@ -29,7 +30,7 @@ def draw_path(path: Any, ax: Any, names: Any, effects: bool, chosen: float | Non
     that of the least ebic. `effects`: the lines are coefficient × deviation of the column, which have one unit.
     A last solution that separates the classes is not drawn: next to its coefficients all others would be flat.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     lam = path.lams[path.best("ebic")] if chosen is None else chosen
     last = len(path.lams) - int(path.separated and lam > path.lams[-1])
     lams, coefs, d = path.lams[:last], path.coefs[:last].reshape(last, -1), path.coefs.shape[-1]
@@ -37,7 +38,7 @@ def draw_path(path: Any, ax: Any, names: Any, effects: bool, chosen: float | Non
     there: list[int] = np.flatnonzero((coefs != 0).any(axis=0)).tolist()
     scaled = coefs if path.scale is None else coefs * np.tile(path.scale, coefs.shape[1] // d)
     effect, coefs = np.abs(scaled).max(axis=0), scaled if effects else coefs
-    largest = sorted(there, key=lambda j: -effect[j])[:_NAMED]
+    largest = sorted(there, key=lambda j: -effect[j])[:MOST_NAMED]
     for j in sorted(there, key=lambda j: effect[j]):
         rank = largest.index(j) if j in largest else None
         colour = "0.75" if rank is None else f"C{rank}"
@@ -79,7 +80,7 @@ def _count(ax: Any, lams: NDArray[np.float64], nnz: NDArray[np.int64]) -> None:
 
 def draw_cv(model: Any, ax: Any) -> Any:
     """The mean and its standard error, without folds the criterion; dashed at the chosen λ, dotted at the least."""
-    ax = _axes(ax)
+    ax = new_axes(ax)
     folds = model.cv_loss_.shape[1]
     mean = model.cv_loss_.mean(axis=1) if folds else getattr(model.path_, model.rule)
     error = model.cv_loss_.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros_like(mean)

@@ -1,8 +1,13 @@
 """scikit-learn estimators: the only package that uses scikit-learn's API, and the only one that issues warnings."""
 
 from ..fit.path import PathResult, path
+from .bootstrap import Inclusion, bootstrap_inclusion
 from .classifier import DCClassifier
 from .cv import DCClassifierCV, DCRegressorCV
 from .regressor import DCRegressor
+from .stability import Stability, stability_selection
 
-__all__ = ["DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "PathResult", "path"]
+__all__ = [
+    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "Inclusion", "PathResult", "Stability",
+    "bootstrap_inclusion", "path", "stability_selection",
+]  # fmt: skip

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import BadInput, BadSettings, elsewhere, pick, require
+from ..errors import BadInput, BadSettings, elsewhere, pick
 from ..fit.criteria import CRITERIA
 from ..fit.null import null_model
 from ..fit.parts import OTHER_NAMES
@@ -27,6 +27,7 @@ from .callbacks import PathLines
 from .classifier import Classifies
 from .ending import End, uneven_columns
 from .folds import splits
+from .jobs import in_one_thread, require_jobs
 from .regressor import Regresses
 
 
@@ -41,9 +42,7 @@ class CrossValidated(DCBase):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
         pick("rule", self.rule, RULES)
-        jobs = self.n_jobs
-        good = jobs is None or (isinstance(jobs, int | np.integer) and jobs != 0 and not isinstance(jobs, bool))
-        require(good, "n_jobs", jobs, "None or a whole number that is not 0; -1 uses all processors")
+        require_jobs(self.n_jobs)
         task = self._task(X, y, sample_weight)
         r = self._penalty(task)
         x0 = null_model(task.problem(r))
@@ -59,8 +58,9 @@ class CrossValidated(DCBase):
         runs = tuning.follow(self, task, r, x0, budget, self.lams is not None, seen)
         if pace is not None:
             pace.begin_folds()
+        one = _fold if self.n_jobs in (None, 1) else partial(in_one_thread, _fold)
         ends = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_fold)(
+            delayed(one)(
                 self, task, r, tuning.lams, budget, train, test, None if pace is None else partial(pace, k + 1)
             )
             for k, (train, test) in enumerate(folds)

@@ -30,6 +30,11 @@ def one_thread(size: int) -> AbstractContextManager[Any]:
     return _ONE if size > _SYSTEM else nullcontext()
 
 
+def always_one_thread() -> AbstractContextManager[Any]:
+    """For one of many jobs: they share the processors, and the bits of a job are the same however many there are."""
+    return _ONE
+
+
 def for_product(rows: int, columns: int, others: int = 1) -> AbstractContextManager[Any]:
     """For products of (rows × columns) with (columns × others), or of the transpose with (rows × others)."""
     return _ONE if _ALONE < rows * columns * others <= _LONG else nullcontext()
