@@ -17,7 +17,8 @@ CRITERIA = ("aic", "bic", "ebic")
 class Criteria(NamedTuple):
     """With N observations, the mean loss f, and s of d features in the model:
 
-        deviance       2 N f: the sum of squares, or −2 log-likelihood of the logistic losses
+        deviance       2 N f: the sum of squares, −2 log-likelihood of the logistic losses, and of losses that are half
+                       a deviance ("poisson", …) its sum over the rows
         df             free coefficients: those that are not 0, without the intercept; of c classes c − 1 of a feature,
                        because the same number added to the scores of all classes changes no prediction
         aic            D + 2 df,    D = N log(2f) for least squares, whose variance is estimated, else D = 2 N f
