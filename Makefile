@@ -8,7 +8,7 @@ JOBS   ?= 2
 OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv extras test slow-test lint rooms reproduce bench bench-check bench-peers fuzz clean
+.PHONY: help venv extras test slow-test lint rooms docs reproduce bench bench-check bench-peers fuzz clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,15 @@ lint: $(VENV)/.dev  ## ruff, mypy --strict on src, the walls
 rooms:  ## write the tables of rooms and walls in docs/architecture.md from pyproject.toml
 	$(PYTHON) docs/rooms.py
 
+$(VENV)/.docs: pyproject.toml $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+docs: $(VENV)/.docs  ## the site: docs/_build/html/index.html; the examples are run for its gallery
+	$(BIN)/python docs/site/stage.py docs/_build/source
+	$(BIN)/python -m sphinx -q -b html -W --keep-going -c docs/site docs/_build/source docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 # QUICK=1: a small version, in OUT-quick. FORCE=1: start over where a report exists. Cut off, it continues.
 reproduce: $(VENV)/.report  ## the paper's experiments: results/report.html
 	$(BIN)/dcopt reproduce all --jobs $(JOBS) $(if $(QUICK),--quick --out $(OUT)-quick,--out $(OUT)) $(if $(FORCE),--force)
@@ -80,5 +89,5 @@ fuzz: $(VENV)/.dev  ## mutated LIBSVM files against a reference parser; CASES=10
 	$(BIN)/python tests/fuzz_libsvm.py --cases $(or $(CASES),1000000)
 
 clean:  ## remove the virtual environment, caches and builds
-	rm -rf $(VENV) .venv-peers build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-peers build dist docs/_build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
