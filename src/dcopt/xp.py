@@ -25,3 +25,8 @@ def namespace(a: Array, *more: Array) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(a, *more)
+
+
+def finite(*arrays: Array) -> bool:
+    """Whether no entry of the arrays is NaN or infinite."""
+    return all(bool(namespace(a).all(namespace(a).isfinite(a))) for a in arrays)

@@ -182,12 +182,12 @@ n = 70_000  # large enough to be visited in parts
 rows = csr.CsrRows(np.arange(n + 1) * 4, np.tile(np.arange(4), n), np.ones(4 * n, np.float32), 4)
 assert np.array_equal(rows.dot(np.arange(4.0)), np.full(n, 6.0))
 assert np.array_equal(rows.tdot(np.ones((n, 2))), np.full((4, 2), n))
-assert np.array_equal(rows.gram(None, np.array([1, 3])), np.full((2, 2), n))
+assert np.array_equal(rows.can().gram(None, np.array([1, 3])), np.full((2, 2), n))
 wide = csr.CsrRows(np.arange(n + 1) * 4, np.tile(np.arange(20), n // 5), np.arange(4.0 * n), 20)
-whole = wide.gram(None, np.arange(20))
+whole = wide.can().gram(None, np.arange(20))
 for _ in range(2):  # the entries of few columns are set aside, and found again
-    assert np.allclose(wide.gram(None, np.array([7, 2])), whole[np.ix_([7, 2], [7, 2])], rtol=1e-14)
-    indptr, indices, data = wide.few(np.array([2, 7]))
+    assert np.allclose(wide.can().gram(None, np.array([7, 2])), whole[np.ix_([7, 2], [7, 2])], rtol=1e-14)
+    indptr, indices, data = wide.by_columns.few(np.array([2, 7]))
     assert indptr[-1] == indices.size == data.size == n // 5 * 2 and set(indices) == {2, 7}
 print(json.dumps(csr.kernels.__name__))
 """

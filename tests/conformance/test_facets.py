@@ -129,7 +129,7 @@ def test_law_of_rows_that_are_visited_in_parts(
     """As if they were large: side by side, in four parts, with copies of few columns."""
     monkeypatch.setattr(csr_module, "_LARGE", 0)
     monkeypatch.setattr(csr_module, "_BLOCK", 8)
-    monkeypatch.setattr(csr_module, "_count", lambda work, size: 4)
+    monkeypatch.setattr(csr_module, "parts_for", lambda work, size: 4)
     a = sparse(dtype)
     LAWS[law](WithIntercept(a) if ones else a)
 

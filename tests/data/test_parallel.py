@@ -122,7 +122,7 @@ def products(A: CsrRows) -> Iterator[tuple[str, Any, Any, Any]]:
         part = X[:, columns].toarray()
         for weights in (None, w):
             heavy = part if weights is None else part * weights[:, None]
-            yield f"gram of {len(columns)}", A.gram(weights, columns), part.T @ heavy, abs(part).T @ abs(heavy)
+            yield f"gram of {len(columns)}", A.can().gram(weights, columns), part.T @ heavy, abs(part).T @ abs(heavy)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -173,7 +173,7 @@ def test_a_large_matrix_is_cut(dtype: str, monkeypatch: pytest.MonkeyPatch) -> N
         z, out = A.through(x, slopes)
         assert np.array_equal(z, A.dot(x)) and np.array_equal(out, A.tdot(z * z))
         assert np.array_equal(z[::7], A.dot(x, np.arange(0, 20_000, 7)))  # a batch has the bits of the whole
-        seen.append((z, out, A.gram(z.astype(np.float64), np.arange(300))))
+        seen.append((z, out, A.can().gram(z.astype(np.float64), np.arange(300))))
     assert all(np.array_equal(a, b) for other in seen[1:] for a, b in zip(seen[0], other, strict=True))
     assert min(used) > 1 and len(set(starts)) > 1
 
@@ -194,7 +194,7 @@ def test_a_small_matrix_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     dense, half = X.toarray(), np.zeros((40, 40))
     for i in range(2000):
         half += np.outer(c[i] * dense[i], dense[i])
-    assert np.array_equal(np.triu(A.gram(c, np.arange(40))), np.triu(half))
+    assert np.array_equal(np.triu(A.can().gram(c, np.arange(40))), np.triu(half))
 
 
 def test_partial_sums_stay_small() -> None:
@@ -380,17 +380,18 @@ def test_few_columns_are_kept_apart_and_the_bits_are_the_same(ones: bool, dtype:
     def seen(A: CsrRows, keep: Any) -> Any:
         f = LinearSum(WithIntercept(A) if ones else A, LOSSES["logistic"], y)
         if keep is not None:
-            assert A.few(keep, make=True) is not None
+            assert A.by_columns.few(keep, make=True) is not None
         z, value, g = f.all().look(x)
-        return z.tobytes(), value, g.tobytes(), A.gram(w, some).tobytes(), A.gram(w, some[:2]).tobytes()
+        return z.tobytes(), value, g.tobytes(), A.can().gram(w, some).tobytes(), A.can().gram(w, some[:2]).tobytes()
 
     plain = as_rows(X)
     want = seen(plain, None)
-    assert plain.few(some) is not None and plain.few(np.arange(20)) is None  # the Gram matrix has kept them
+    few = plain.by_columns.few  # The Gram matrix has kept them.
+    assert few(some) is not None and few(np.arange(20)) is None
     for keep in (some, np.arange(0, 300, 5), np.array([7])):
         assert seen(as_rows(X), keep) == want
-    assert as_rows(X).few(np.arange(200), make=True) is None  # not few
-    indptr, indices, data = plain.few(some)
+    assert as_rows(X).by_columns.few(np.arange(200), make=True) is None  # not few
+    indptr, indices, data = plain.by_columns.few(some)
     few = sp.csr_array((data, indices, indptr), X.shape)
     assert abs(few[:, some] - X[:, some]).max() == 0.0 and few.nnz == X[:, some].nnz
 

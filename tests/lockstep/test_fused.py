@@ -73,7 +73,7 @@ def test_a_look_at_all_rows_is_that_of_the_arrays(
 ) -> None:
     """z, f and ∇f, at 0, somewhere and far away; ∇f alone has the same bits, on any number of threads."""
     monkeypatch.setattr(csr, "_LARGE", 0)
-    monkeypatch.setattr(csr, "_count", lambda work, size: 4)
+    monkeypatch.setattr(csr, "parts_for", lambda work, size: 4)
     rng, n = np.random.default_rng(5), 401  # not a multiple of anything
     X = sp.random(n, 15, density=0.3, format="csr", random_state=rng, dtype=dtype)
     a: Any = csr.CsrRows(X.indptr, X.indices, X.data, 15)
@@ -128,7 +128,7 @@ def test_rows_of_ones_own_with_the_arrays_of_csr_are_not_compiled() -> None:
         def __init__(self, a: Any) -> None:
             self.indptr, self.indices, self.data, self.shape, self.dtype = a.indptr, a.indices, a.data, a.shape, a.dtype
             self.dot, self.pair, self.tdot, self.take, self.norms2, self.gram = (
-                a.dot, a.pair, a.tdot, a.take, a.norms2, a.gram
+                a.dot, a.pair, a.tdot, a.take, a.norms2, a.can().gram
             )  # fmt: skip
 
         def count(self, columns: Any) -> int:

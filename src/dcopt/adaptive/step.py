@@ -20,9 +20,9 @@ from ..estimators.base import Estimate, Estimator
 from ..loop import program
 from ..problem import Problem
 from ..state import State, owned
-from ..subproblems.base import Inner, Subsolver, finite, for_step
+from ..subproblems.base import Inner, Subsolver, for_step
 from ..sums import Cost, WatchingSum
-from ..xp import Array, namespace
+from ..xp import Array, finite, namespace
 from .levels import Levels
 from .memory import Adapted, Good, begin
 from .policy import Adaptive

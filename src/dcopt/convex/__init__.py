@@ -11,15 +11,13 @@ from .base import Convex, Part
 from .component_mean import ComponentMean
 from .diagonal import Diagonal
 from .gram import Gram, majorizing_gram
-from .local_curvature import LocalCurvature
 from .majorizer import Majorizer, variance_smoothness
 from .majorizing_diagonal import MajorizingDiagonal, equilibrated_diagonal, majorizing_diagonal
 from .mean import Mean
 from .quadratic import Quadratic, gram, least_squares
 from .radial import Radial
-from .scaled_identity import ScaledIdentity
+from .scaled_identity import LocalCurvature, ScaledIdentity, UnknownScale
 from .shifted import Shifted
-from .unknown_scale import UnknownScale
 
 _A = np.cos(1.7 * np.arange(48.0)).reshape(8, 6)  # A few rows for the samples.
 _SUM = LinearSum(DenseRows(_A + 2.0 * np.eye(8, 6)), loss("logistic"), np.array([-1.0, 1.0] * 4))

@@ -80,6 +80,22 @@ class Part(ABC):
         return Shifted(self, eta)
 
 
+class OverComponents(Part):
+    """The base of a G that is a mean of components: G is as expensive as these, which fix the shape of x."""
+
+    sum: Any
+    columns = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        own: tuple[int, ...] = self.sum.shape
+        return own
+
+    @property
+    def components(self) -> int:
+        return int(self.sum.n)
+
+
 def columns_of_hessian(G: Any, x: Array) -> NDArray[np.float64]:
     """∇²G(x), a row and a column for every entry of x, by `G.hess_dot` on unit vectors"""
     out, unit = np.empty((x.size, x.size)), np.zeros(x.size, x.dtype)

@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import BadSettings, require, require_number
 from ..sums import Components
 from ..xp import Array
-from .base import Part, inner
+from .base import OverComponents, inner
 
 
 @dataclass(frozen=True, eq=False)
-class ComponentMean(Part):
+class ComponentMean(OverComponents):
     """G(x) = (1/N) Σ w_i g_i(x) + μ/2 ‖x‖², g_i(x) = fn(x, data[i]) of `dcopt.components(…, convex=True)`.
 
     `strong`: the strong convexity that the mean of the g_i is known to have. Its smoothness is the L_H of the sum, and
@@ -26,7 +26,6 @@ class ComponentMean(Part):
     sum: Components
     mu: float = 0.0
     strong: float = 0.0
-    columns = False  # The sum fixes the shape of x.
 
     def __post_init__(self) -> None:
         require_number("mu", self.mu, 0.0)
@@ -52,14 +51,6 @@ class ComponentMean(Part):
         """The mean-squared smoothness of the components, where it was given"""
         known = self.sum.facts().L
         return math.inf if known is None else known
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.sum.shape
-
-    @property
-    def components(self) -> int:
-        return self.sum.n
 
     def shift(self, eta: float) -> ComponentMean:
         require_number("eta", eta, 0.0)

@@ -140,8 +140,8 @@ class CsrRows:
         return Can(
             one_pass=self.through,
             pair=self.pair,
-            gram=self.gram,
-            columns=self,
+            gram=self.by_columns.gram,
+            columns=self.by_columns,
             entrywise=lambda function: CsrRows(self.indptr, self.indices, function(self.data), self.d),
             stored=self.entries,
             csr=self,
@@ -158,20 +158,8 @@ class CsrRows:
         return CsrRows(indptr, indices, data, self.d)
 
     @cached_property
-    def _columns(self) -> CsrColumns:
-        return CsrColumns(self.fixed, self.shape, kernels)
-
-    def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
-        return self._columns.gram(weights, columns, self.large)
-
-    def few(self, columns: NDArray[Any], make: bool = False) -> tuple[NDArray[Any], ...] | None:
-        return self._columns.few(columns, make and self.large)
-
-    def count(self, columns: NDArray[Any]) -> int:
-        return self._columns.count(columns)
-
-    def columns(self, columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        return self._columns.columns(columns)
+    def by_columns(self) -> CsrColumns:
+        return CsrColumns(self.fixed, self.shape, kernels, self.large)
 
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)

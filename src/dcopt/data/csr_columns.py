@@ -16,13 +16,13 @@ _FEW = 4  # The wanted columns are copied when they hold at most this share of t
 class CsrColumns:
     """Access by columns to (indptr, indices, data), read-only arrays of a matrix of this shape."""
 
-    def __init__(self, fixed: tuple[NDArray[Any], ...], shape: tuple[int, int], kernels: Any) -> None:
-        self.fixed, self.entries, self._kernels = fixed, int(fixed[0][-1]), kernels
+    def __init__(self, fixed: tuple[NDArray[Any], ...], shape: tuple[int, int], kernels: Any, large: bool) -> None:
+        self.fixed, self.entries, self._kernels, self._large = fixed, int(fixed[0][-1]), kernels, large
         self.n, self.d = shape
         self._few: tuple[NDArray[Any], tuple[NDArray[Any], ...]] | None = None  # The last result of `few`,
         self._held: tuple[NDArray[Any], ...] | None = None  # and of `columns`.
 
-    def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any], large: bool) -> NDArray[np.float64]:
+    def gram(self, weights: NDArray[Any] | None, columns: NDArray[Any]) -> NDArray[np.float64]:
         """Σ_i w_i a_i a_iᵀ over these columns; of a large matrix in parts, from several threads."""
         self._kernels.make_ready(*self.fixed, self.d, "gram")
         k, place = len(columns), np.full(self.d, -1, np.int64)
@@ -30,8 +30,8 @@ class CsrColumns:
         w = np.ones(self.n) if weights is None else plain(np.asarray(weights, np.float64))
         filled = self.entries * k // max(self.n * self.d, 1)  # The mean number of entries of a row in these columns.
         work = self.entries + self.n * filled**2 // 2
-        parts = parts_for(work, k * k) if large else 1
-        few = self.few(columns, make=large) or self.fixed
+        parts = parts_for(work, k * k) if self._large else 1
+        few = self.few(columns, make=True) or self.fixed
         if few is not self.fixed:
             filled = few[1].size // max(self.n, 1)
         # A band is some rows of the result. Each band reads all rows of the data.
@@ -57,7 +57,7 @@ class CsrColumns:
         held = self._few
         if held is not None and held[0][columns].all():
             return held[1]
-        if not make or _FEW * self.count(columns) > self.entries:
+        if not (make and self._large) or _FEW * self.count(columns) > self.entries:
             return None
         wanted, size = np.zeros(self.d, np.bool_), self.count(columns)
         wanted[columns] = True

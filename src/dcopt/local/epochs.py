@@ -18,11 +18,11 @@ from ..loop import dca
 from ..problem import Problem
 from ..regularizers import Regularizer
 from ..state import State
-from ..subproblems.base import Inner, finite, nowhere
+from ..subproblems.base import Inner, nowhere
 from ..subproblems.parts import Parts, parts
 from ..subproblems.quadratic import distances
 from ..sums import FREE, AnchoredSum, Cost
-from ..xp import Array
+from ..xp import Array, finite
 from .candidates import Candidate
 from .models import DenseModel
 from .place import Place

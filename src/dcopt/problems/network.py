@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..convex.base import Part, inner
+from ..convex.base import OverComponents, inner
 from ..draw import Draw, Sampling
 from ..errors import require_number
 from ..losses.base import expit
@@ -169,11 +169,10 @@ def _top(a: Array, weights: Array | None) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkMean(Part):
+class NetworkMean(OverComponents):
     """G(x) = (1/N) Σ g(u_i, v_i, y_i) + μ/2 ‖x‖² of a `Network` whose outer function is convex and increasing"""
 
     sum: Network
-    columns = False  # The sum fixes the shape of x.
 
     @property
     def rho(self) -> float:
@@ -183,14 +182,6 @@ class NetworkMean(Part):
     def L(self) -> float:
         known = self.sum.facts().L_H
         return math.inf if known is None else known
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.sum.shape
-
-    @property
-    def components(self) -> int:
-        return self.sum.n
 
     def shift(self, eta: float) -> NetworkMean:
         require_number("eta", eta, 0.0)

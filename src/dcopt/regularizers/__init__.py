@@ -26,7 +26,7 @@ from .simplex import Simplex
 from .spectral_ball import SpectralBall
 from .top_k import TopK
 from .transformed_l1 import TransformedL1
-from .weighted import WeightedL1
+from .units import WeightedL1
 from .zero import Zero
 
 # What a registered name stands for where no settings are given. The estimators of dcopt.learn and `dcopt fit` take the

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..xp import Array, namespace
 from .base import AboveZero, Down, Stationarity, length, ranks, settle, total
-from .weighted import Kinked, WeightedL1
+from .units import Kinked, WeightedL1
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from ..errors import BadSettings, require
 from ..xp import Array, namespace
 from .base import AboveZero, Down, Stationarity, nothing, settle, total
-from .units import ENTRIES, ROWS, Lists, Units
-from .weighted import Kinked, WeightedL1
+from .units import ENTRIES, ROWS, Kinked, Lists, Units, WeightedL1
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ..xp import Array
 from .base import Down, Regularizer, Wrapping, nothing
 from .excepting import Except
 from .profiled import Profiled
-from .weighted import WeightedL1
+from .units import WeightedL1
 
 
 @dataclass(frozen=True)

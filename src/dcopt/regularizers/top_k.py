@@ -9,7 +9,7 @@ from functools import cached_property
 from ..errors import require_count
 from ..xp import Array, namespace
 from .base import AboveZero, Down, Stationarity, nothing, ranks, settle, total
-from .weighted import Kinked, WeightedL1
+from .units import Kinked, WeightedL1
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from ..measures import MEASURES, sample_bound
 from ..problem import Problem
 from ..state import State
 from ..status import Status
-from ..subproblems.base import finite
 from ..sums import Look
-from ..xp import Array
+from ..xp import Array, finite
 from . import judge
 from .goal import Goal
 from .interrupts import Interrupts, Stopped

@@ -7,14 +7,12 @@ from ..errors import pick, require
 from ..regularizers import Regularizer
 from .base import Inner, Solver, Subsolver, rounding
 from .cd import CoordinateDescent, cd
-from .direct import Direct, direct
+from .closed_forms import Direct, Prox, Radial, direct, prox, radial
 from .fista import FISTA, fista
 from .groups import GroupDescent, groups
 from .newton_cg import NewtonCG, newton_cg
 from .oracle import Oracle, oracle
-from .prox import Prox, prox
 from .prox_newton import ProxNewton, prox_newton
-from .radial import Radial, radial
 from .svrg import InnerSVRG, svrg
 
 SUBPROBLEMS: dict[str, Solver] = {  # The laws run on the programs that each sub-solver takes.

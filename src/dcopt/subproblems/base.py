@@ -102,10 +102,6 @@ def norm(a: Array) -> float:
     return math.sqrt(float(namespace(a).sum(a * a)))
 
 
-def finite(*arrays: Array) -> bool:
-    return all(bool(namespace(a).all(namespace(a).isfinite(a))) for a in arrays)
-
-
 def nowhere(warm: Array, cost: Cost = FREE) -> Inner:
     """The answer to a program that holds NaN or infinity: NaN."""
     xp = namespace(warm)

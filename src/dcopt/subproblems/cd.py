@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..convex import Convex, Quadratic
 from ..regularizers import Regularizer
-from ..xp import Array
-from .base import Best, Inner, Solver, finite, nowhere, rounding
+from ..xp import Array, finite
+from .base import Best, Inner, Solver, nowhere, rounding
 from .eliminated import Eliminated, descent
 from .newton import SMALL, newton
 from .parts import Parts, parts, separable

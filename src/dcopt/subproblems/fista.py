@@ -12,8 +12,8 @@ from ..convex import Convex
 from ..convex.base import columns_of_hessian
 from ..regularizers import Regularizer
 from ..sums import Cost
-from ..xp import Array, namespace
-from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
+from ..xp import Array, finite, namespace
+from .base import Best, Inner, Solver, norm, nowhere, rounding
 
 _EVERY = 10  # The number of steps between certificates while the steps are long.
 _GROW, _SHRINK = 1.2, 0.5  # The factors of the step where the smoothness of G is not known.

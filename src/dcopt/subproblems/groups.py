@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..convex import Convex, Quadratic
 from ..regularizers import ElasticNet, Except, Regularizer, WeightedL1
 from ..regularizers.units import Lists
-from ..xp import Array
-from .base import Best, Inner, Solver, finite, nowhere, rounding
+from ..xp import Array, finite
+from .base import Best, Inner, Solver, nowhere, rounding
 from .eliminated import unpenalised_rows
 from .fista import fista
 from .parts import Parts, kink_of

@@ -11,8 +11,8 @@ import numpy as np
 from ..convex import Convex
 from ..regularizers import Regularizer
 from ..sums import Cost
-from ..xp import Array, namespace
-from .base import Best, Inner, Solver, finite, norm, nowhere, rounding
+from ..xp import Array, finite, namespace
+from .base import Best, Inner, Solver, norm, nowhere, rounding
 from .parts import parts, smooth
 
 ARMIJO = 1e-4

@@ -13,8 +13,8 @@ from ..convex import Convex, Diagonal, Mean, Quadratic, Radial, ScaledIdentity, 
 from ..losses import Huber, Logistic, Quartic, Softmax, Squared
 from ..regularizers import L2, Box, ElasticNet, Except, Fused, Regularizer, Zero
 from ..regularizers.units import ENTRIES, Entries, Lists
-from ..xp import Array
-from .base import Best, Inner, Solver, finite, norm, nowhere
+from ..xp import Array, finite
+from .base import Best, Inner, Solver, norm, nowhere
 from .parts import kink_of
 
 _STEPS = 20

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..regularizers import L2, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
 from ..regularizers.profiled import Profiled
-from ..regularizers.units import ENTRIES, Entries, Lists, Rows
-from ..regularizers.weighted import Kinked
+from ..regularizers.units import ENTRIES, Entries, Kinked, Lists, Rows
 
 
 class Parts(NamedTuple):

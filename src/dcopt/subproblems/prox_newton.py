@@ -10,8 +10,8 @@ import numpy as np
 
 from ..convex import Convex, Diagonal, Quadratic, ScaledIdentity
 from ..regularizers import Regularizer
-from ..xp import Array, namespace
-from .base import Best, Inner, Solver, finite, nowhere, rounding
+from ..xp import Array, finite, namespace
+from .base import Best, Inner, Solver, nowhere, rounding
 from .eliminated import unpenalised_rows
 from .fista import FISTA, Counter, fista
 from .groups import groups

@@ -12,8 +12,8 @@ from ..draw import Draw
 from ..errors import require_count
 from ..regularizers import Regularizer
 from ..sums import Cost, Sum
-from ..xp import Array, namespace
-from .base import Best, Inner, Solver, finite, nowhere, rounding
+from ..xp import Array, finite, namespace
+from .base import Best, Inner, Solver, nowhere, rounding
 
 _SEED = 0x53565247  # This differs from common seeds, because inner and outer draws must not select the same rows.
 

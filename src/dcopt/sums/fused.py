@@ -56,7 +56,7 @@ class Fused:
         kernel = self._kernels.get((_look, x.dtype)) or self._ready(_look, x.dtype)
         z, values = np.empty(n, x.dtype), np.empty(n, x.dtype)
         there = np.flatnonzero(x[: self._csr.d])
-        few = self._csr.few(there) or self._csr.fixed  # all that A x needs
+        few = self._csr.by_columns.few(there) or self._csr.fixed  # all that A x needs
 
         def visit(start: int, stop: int, x: Array, out: Array) -> None:
             kernel(*self._arrays, *few, start, stop, x, there.size > 0, z, values, out, *self._ones_and_scale)
