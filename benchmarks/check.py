@@ -63,7 +63,7 @@ def pairs() -> dict[str, Pair]:
     return {
         f"full gradient, {name} / Ax, slopes, Aᵀc": (lambda: f.all().value_grad(x), gradients(1, W, v, x)),
         "Gram matrix, a9a / Aᵀ diag(w) A": (
-            lambda: g.a.gram(w, np.arange(A.shape[1])),  # type: ignore[union-attr]
+            lambda: g.a.can().gram(w, np.arange(A.shape[1])),  # type: ignore[union-attr]
             lambda: (A.T @ A.multiply(w[:, None]).tocsr()).toarray(),
         ),
         f"{few} dca-page steps, {name} / row slicing": (

@@ -14,7 +14,7 @@ import dcopt
 from dcopt.convex import CONVEX, Diagonal, Mean, Part, Quadratic, Radial, ScaledIdentity, Shifted, gram, least_squares
 from dcopt.data.check import as_rows
 from dcopt.data.intercept import WithIntercept
-from dcopt.errors import BadInput, BadSettings
+from dcopt.errors import BadInput, BadSettings, CannotSolve
 from dcopt.laws.base import LawBroken, run
 from dcopt.laws.convex import LAWS
 from dcopt.losses import LOSSES, Huber, Logistic, Quartic, Softmax, Squared, SquaredSigmoid
@@ -248,5 +248,5 @@ def test_quartic_keeps_the_laws_of_a_loss_that_need_no_bound(law):
     from dcopt.laws import LOSS_LAWS
 
     LOSS_LAWS[law](Quartic())
-    with pytest.raises(BadSettings, match="kappa"):
-        dcopt.erm(A, REAL, loss=Quartic())
+    with pytest.raises(CannotSolve, match="has no bound"):
+        dcopt.solve(dcopt.erm(A, REAL, loss=Quartic()), "dca")
