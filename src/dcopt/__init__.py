@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from . import adaptive, estimators, losses, measures, problems, regularizers
 from .datasets.named import load_dataset, load_libsvm
 from .datasets.save import save_libsvm
+from .datasets.shards.opened import Shards
+from .datasets.shards.opened import open_shards as open
+from .datasets.shards.pack import pack
 from .errors import (
     BadFile,
     BadInput,
@@ -74,6 +77,7 @@ __all__ = [
     "Problem",
     "Result",
     "ResumeMismatch",
+    "Shards",
     "State",
     "Status",
     "adaptive",
@@ -89,6 +93,8 @@ __all__ = [
     "load_model",
     "losses",
     "measures",
+    "open",
+    "pack",
     "path",
     "peek",
     "plan",

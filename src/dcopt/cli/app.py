@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .fit_commands import fit, predict, resume
+from .pack_command import pack
 from .survey_commands import datasets, inspect, plan, reproduce
 
 HELP = """Stochastic difference-of-convex optimization.
@@ -51,5 +52,5 @@ def program(
         raise typer.Exit
 
 
-for command in (reproduce, datasets, plan, fit, resume, predict, inspect):  # This is the order in the help.
+for command in (reproduce, datasets, pack, plan, fit, resume, predict, inspect):  # This is the order in the help.
     app.command()(command)

@@ -125,6 +125,20 @@ class CsvFile:
         known = None if target is None else tuple(labels)
         return Table(self.path, tuple(one.column for one in cells), known, np.array(lines, np.int64), at)
 
+    def tables(self, features: Sequence[int], target: int | None, texts: Collection[int] = ()) -> Iterator[Table]:
+        """As `read`, some rows at a time, in bounded memory"""
+        names = self.names or ("",) * self.width
+        lines = array("q")
+        for rows in self._blocks(lines):
+            across = list(zip(*rows, strict=True))
+            cells = [Cells(names[j], j + 1, text=j in texts, decimal=self.decimal) for j in features]
+            for one, j in zip(cells, features, strict=True):
+                one.extend(across[j])
+            known = None if target is None else tuple(self._label(cell.strip(BLANKS)) for cell in across[target])
+            at = None if target is None else target + 1
+            yield Table(self.path, tuple(one.column for one in cells), known, np.array(lines, np.int64), at)
+            del lines[:]
+
     def _blocks(self, lines: array[int]) -> Iterator[list[list[str]]]:
         rows: list[list[str]] = []
         for number, cells in self._rows:

@@ -65,6 +65,23 @@ class ParquetFile:
         columns = tuple(one.column for one in cells.values())
         return Table(self.path, columns, None if target is None else tuple(labels), lines, at, self.row)
 
+    def tables(self, features: Sequence[int], target: int | None, texts: Collection[int] = ()) -> Iterator[Table]:
+        """As `read`, some rows at a time, in bounded memory"""
+        names, schema, done = self.names or (), self._file.schema_arrow, 0
+        wanted = [*features, *([] if target is None else [target])]
+        for j in wanted:
+            _readable(self.path, schema.field(j).type, j, names[j])
+        for batch in self._file.iter_batches(batch_size=_ROWS, columns=[names[j] for j in wanted]):
+            cells = {j: Cells(names[j], j + 1, text=j in texts) for j in features}
+            for j in wanted:
+                batch.column(names[j]).validate(full=True)
+            for j in features:
+                _extend(cells[j], batch.column(names[j]), j in texts)
+            labels = None if target is None else tuple(_labels(batch.column(names[target])))
+            lines, at = np.arange(done + 1, done + batch.num_rows + 1), None if target is None else target + 1
+            yield Table(self.path, tuple(one.column for one in cells.values()), labels, lines, at, self.row)
+            done += batch.num_rows
+
     def _bounded(self, wanted: Sequence[int], rows: int) -> None:
         """The sizes that the file declares."""
         affordable(self.path, rows, len(wanted))
