@@ -32,9 +32,9 @@ def as_seed(seed: Any) -> int:
     return int(seed)
 
 
-def _words(seed: int, purpose: int, place: int, count: int, b: int = 0) -> NDArray[np.uint64]:
+def _words(seed: int, purpose: int, place: int, count: int, b: int = 0, start: int = 0) -> NDArray[np.uint64]:
     """`count` raw words at a place of their own: no two purposes, places or sizes of a batch share a word."""
-    key, counter = (np.array(part, np.uint64) for part in ([seed, purpose], [0, place, b, 0]))  # lists turn float
+    key, counter = (np.array(part, np.uint64) for part in ([seed, purpose], [start, place, b, 0]))  # lists turn float
     philox = np.random.Philox(key=key, counter=counter)
     return np.asarray(philox.random_raw(count), dtype=np.uint64)
 
@@ -71,9 +71,14 @@ class Draw:
         """A number uniform in [0, 1), for the uniformly random output; never the coin."""
         return _coins(self.seed, _KEEP, self.t // _BLOCK)[self.t % _BLOCK]
 
-    def each(self, n: int) -> NDArray[np.float64]:
-        """A number uniform in [0, 1) for every row: those below s are a sample, and smaller s nested ones."""
-        return np.asarray((_words(self.seed, _EACH, self.t, n) >> np.uint64(11)) * _UNIT, np.float64)
+    def each(self, n: int, first: int = 0) -> NDArray[np.float64]:
+        """A number uniform in [0, 1) for the rows from `first` to n: those below s are a sample, smaller s nested ones.
+
+        Philox gives four words for each value of its counter, so that no earlier row is drawn.
+        """
+        skip = first % 4
+        words = _words(self.seed, _EACH, self.t, n - first + skip, start=first // 4)[skip:]
+        return np.asarray((words >> np.uint64(11)) * _UNIT, np.float64)
 
     def inner(self, k: int) -> int:
         """The seed of the k-th loop inside this step"""

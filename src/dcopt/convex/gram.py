@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.rows import RowMatrix
+from ..data.rows import gram
 from ..errors import BadInput
-from ..sums import LinearSum
+from ..sums import LinearSum, SumOverRows, pieces
 from ..sums.constants import require_bounded
 from ..xp import Array
 from .majorizer import Majorizer
-from .quadratic import Quadratic, gram
+from .quadratic import Quadratic
 
 MOST_BYTES = 2 * 1024**3
 _RIDGE = 1e-8  # The ridge in units of Q's diagonal: far above rounding, and too small to slow steps.
@@ -49,28 +49,33 @@ class Gram(Majorizer, Quadratic):
     def scaled(self, by: float) -> Gram:
         return replace(self, Q=by * self.Q, least=by * self.least, tau=by * self.tau)
 
-    def spread(self, a: RowMatrix, weights: Array) -> float:
+    def spread(self, f: SumOverRows) -> float:
         root = np.linalg.inv(np.linalg.cholesky(self.Q))
-        size2 = np.empty(a.shape[0])
-        for start in range(0, len(size2), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(size2)))
-            size2[rows] = np.sum(np.asarray(a.dot(root.T, rows), np.float64) ** 2, axis=1)
-        return float(np.linalg.eigvalsh(root @ gram(a, weights * weights * size2) @ root.T)[-1])
+        return float(np.linalg.eigvalsh(root @ (f.total(_gram_by_size, root) / f.n) @ root.T)[-1])
 
 
-def majorizing_gram(f: LinearSum) -> Gram:
+def _gram_by_size(f: LinearSum, root: Array) -> Array:
+    """Σ w_i² |a_i|² a_i a_iᵀ of a part, |a| = ‖root a‖"""
+    size2, w = np.empty(f.n), pieces.weights(f)
+    for start in range(0, len(size2), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(size2)))
+        size2[rows] = np.sum(np.asarray(f.a.dot(root.T, rows), np.float64) ** 2, axis=1)
+    return gram(f.a, w * w * size2, np.arange(f.shape[0]))
+
+
+def majorizing_gram(f: SumOverRows) -> Gram:
     """Q = s (AᵀWA/N + 1e-8 diag), s = sup|φ″| (for softmax its largest eigenvalue, ½): G − f is convex.
 
     The ridge is in units of the diagonal, so that scaling a column changes nothing; an empty column has 1.
     """
     require_bounded(f, 'decomposition="gram"')
-    d, (low, high) = f.a.shape[1], f.loss.curvature
+    d, (low, high) = f.shape[0], f.loss.curvature
     need = 8 * d * d
     if need > MOST_BYTES:
         instead = 'use decomposition="diagonal" or "scalar", whose steps are a prox'
         why = f"the Gram matrix of {d} columns takes {need:,} bytes, the most is {MOST_BYTES:,}: {instead}"
         raise BadInput("X", why)
-    Q = max(high, -low) * gram(f.a, f.weights)
+    Q = max(high, -low) * (f.total(pieces.weighted_gram, np.arange(d)) / f.n)
     diagonal = np.diagonal(Q).copy()
     ridge = _RIDGE * np.where(diagonal > 0.0, diagonal, 1.0)
     Q[np.diag_indices(d)] += ridge

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.rows import gram
 from ..errors import require, require_number
-from ..sums import LinearSum
+from ..sums import LinearSum, SumOverRows
 from ..sums.constants import Smoothness
 from ..xp import Array, namespace
 from .base import Part, columns_of_hessian, inner
-from .quadratic import gram
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Mean(Part):
     The loss is convex, or μ ≥ m_f, where −m_f is the least curvature of the mean, compensates for its curvature.
     """
 
-    sum: LinearSum
+    sum: SumOverRows
     mu: float = 0.0
     columns = False  # The loss decides whether x is (d,) or (d, c).
 
@@ -68,42 +68,60 @@ class Mean(Part):
         return Mean(self.sum, self.mu + eta)
 
     def value(self, x: Array) -> float:
-        return self._mean(self.sum.loss.value(self.sum.a.dot(x), self.sum.labels)) + 0.5 * self.mu * inner(x, x)
+        return float(self.sum.total(_values, x)) / self.sum.n + 0.5 * self.mu * inner(x, x)
 
     def grad(self, x: Array) -> Array:
         return self.sum.all().grad(x) + self.mu * x
 
     def hess_dot(self, x: Array, v: Array) -> Array:
         """Aᵀ (φ''(Ax) ∘ Av) / N + μ v; for softmax diag(p) − ppᵀ in place of φ''"""
-        f = self.sum
-        z, t = f.a.dot(x), f.a.dot(v)
-        if f.loss.labels == "class":
-            c = _softmax_bend(z, t)
-            return f.all().pull(c if f.weights is None else c * f.weights[:, None]) + self.mu * v
-        c = f.loss.bend(z, f.labels) * t
-        return f.all().pull(c if f.weights is None else c * f.weights) + self.mu * v
+        return self.sum.total(_bent, x, v) / self.sum.n + self.mu * v
 
     def hessian(self, x: Array) -> NDArray[np.float64]:
         """Aᵀ diag(φ''(Ax)) A / N + μI, for x (d,); column by column for more classes"""
         f = self.sum
         if f.loss.labels == "class":
             return columns_of_hessian(self, x)
-        bend = f.loss.bend(f.a.dot(x), f.labels)
-        return gram(f.a, bend if f.weights is None else bend * f.weights) + self.mu * np.eye(x.size)
+        return np.asarray(f.total(_bent_gram, x) / f.n + self.mu * np.eye(x.size))
 
     def bregman(self, x: Array, y: Array) -> float:
         """Row by row, (1/N) Σ w_i D_φ(⟨a_i, x⟩, ⟨a_i, y⟩) + μ/2 ‖x − y‖²"""
-        f, h = self.sum, x - y
-        one, two, t = f.a.dot(x), f.a.dot(y), f.a.dot(h)
-        linear = f.loss.slope(two, f.labels) * t
-        if linear.ndim == 2:
-            linear = namespace(linear).sum(linear, axis=-1)
-        rows = f.loss.value(one, f.labels) - f.loss.value(two, f.labels) - linear
-        return self._mean(rows) + 0.5 * self.mu * inner(h, h)
+        h = x - y
+        return float(self.sum.total(_distances, x, y)) / self.sum.n + 0.5 * self.mu * inner(h, h)
 
-    def _mean(self, rows: Array) -> float:
-        xp, w = namespace(rows), self.sum.weights
-        return float(xp.sum(rows if w is None else rows * w, dtype=xp.float64)) / self.sum.n
+
+# Of one part of the sum, sums over its rows.
+
+
+def _weighted(f: LinearSum, rows: Array) -> float:
+    xp = namespace(rows)
+    return float(xp.sum(rows if f.weights is None else rows * f.weights, dtype=xp.float64))
+
+
+def _values(f: LinearSum, x: Array) -> float:
+    return _weighted(f, f.loss.value(f.a.dot(x), f.labels))
+
+
+def _bent(f: LinearSum, x: Array, v: Array) -> Array:
+    z, t = f.a.dot(x), f.a.dot(v)
+    if f.loss.labels == "class":
+        c = _softmax_bend(z, t)
+        return f.a.tdot(c if f.weights is None else c * f.weights[:, None])
+    c = f.loss.bend(z, f.labels) * t
+    return f.a.tdot(c if f.weights is None else c * f.weights)
+
+
+def _bent_gram(f: LinearSum, x: Array) -> Array:
+    bend = f.loss.bend(f.a.dot(x), f.labels)
+    return gram(f.a, bend if f.weights is None else bend * f.weights, np.arange(f.shape[0]))
+
+
+def _distances(f: LinearSum, x: Array, y: Array) -> float:
+    one, two, t = f.a.dot(x), f.a.dot(y), f.a.dot(x - y)
+    linear = f.loss.slope(two, f.labels) * t
+    if linear.ndim == 2:
+        linear = namespace(linear).sum(linear, axis=-1)
+    return _weighted(f, f.loss.value(one, f.labels) - f.loss.value(two, f.labels) - linear)
 
 
 def _softmax_bend(z: Array, t: Array) -> Array:

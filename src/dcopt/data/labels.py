@@ -19,14 +19,7 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
             v = v.astype(dtype)
         finite(v[:, None], "y", lambda k: (k, None))  # The squares of residuals must be finite, too.
         return v, None
-    a = label_array(y, n)
-    if a.dtype.kind == "O":
-        object_labels(a)
-    if a.dtype.kind == "f" or (a.dtype.kind == "O" and not isinstance(a[0], (str, bytes))):
-        v = vector(a, "y", n)
-        fraction = np.flatnonzero(v != np.floor(v))
-        if fraction.size:
-            raise BadInput("y", f"{a[fraction[0]]} is not a class: continuous targets", row=int(fraction[0]))
+    a = class_labels(y, n)
     classes, codes = _classes(a)
     if len(classes) < 2:
         raise BadInput("y", f"1 class ({classes[0]}): at least 2 are needed")
@@ -48,6 +41,19 @@ def in_domain(labels: NDArray[Any], domain: str) -> None:
         raise BadInput("y", f"{labels[bad[0]]:g}: {wanted}", row=int(bad[0]))
     if not labels.any():
         raise BadInput("y", "all counts are 0: the logarithm of their mean is not finite")
+
+
+def class_labels(y: Any, n: int) -> NDArray[Any]:
+    """One class a row: no missing labels, no fractions."""
+    a = label_array(y, n)
+    if a.dtype.kind == "O":
+        object_labels(a)
+    if a.dtype.kind == "f" or (a.dtype.kind == "O" and not isinstance(a[0], (str, bytes))):
+        v = vector(a, "y", n)
+        fraction = np.flatnonzero(v != np.floor(v))
+        if fraction.size:
+            raise BadInput("y", f"{a[fraction[0]]} is not a class: continuous targets", row=int(fraction[0]))
+    return a
 
 
 def _classes(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -91,7 +91,7 @@ class Looker:
 
     def __init__(self, P: Problem, X: Any) -> None:
         f = P.sum.facts().rows
-        assert f is not None  # `problem` makes a loss over rows.
+        assert isinstance(f, LinearSum)  # `problem` makes a loss over rows.
         self.r, self.n = P.r, f.n
         cuts = range(0, f.n, _ROWS)
         self.blocks = [

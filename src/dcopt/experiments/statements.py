@@ -18,7 +18,7 @@ from ..problem import Problem
 from ..problems.erm import erm
 from ..regularizers import L1, Exponential
 from ..solve import iterate
-from ..sums import Function
+from ..sums import Function, LinearSum
 from ..xp import Array
 from . import general, source
 from .ledger import Line
@@ -199,7 +199,9 @@ def gradients(P: Problem, x: Array, rows: Array | None = None) -> Array:
 def dense(P: Problem) -> Array | None:
     """The rows of the data as an array, (N, d); None for components that are no loss over rows"""
     f = P.sum.facts().rows
-    return None if f is None else np.asarray(f.a.dot(np.eye(f.a.shape[1], dtype=f.dtype)), np.float64)
+    if not isinstance(f, LinearSum):
+        return None
+    return np.asarray(f.a.dot(np.eye(f.a.shape[1], dtype=f.dtype)), np.float64)
 
 
 def seen_L(P: Problem, x0: Array, seed: int, eta: float = 0.0) -> float:

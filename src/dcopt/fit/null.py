@@ -13,6 +13,7 @@ from ..losses.constant import minimize
 from ..problem import Problem
 from ..regularizers import Except
 from ..subproblems.parts import kink_of
+from ..sums import pieces
 from .penalties import free_rows, with_lam
 
 
@@ -29,11 +30,8 @@ def null_model(P: Problem) -> NDArray[Any]:
     if intercept and free.size == 1:
         x[free] = f.best_constant()
     elif free.size:
-        weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
-        unit = np.zeros((f.a.shape[1], free.size), f.dtype)
-        unit[free, np.arange(free.size)] = 1.0
-        A = np.asarray(f.a.dot(unit), np.float64)
-        x[free] = minimize(f.loss, A, np.asarray(f.labels), weights, f.classes, intercept)
+        A, labels, weights = (np.concatenate(side) for side in zip(*f.each(pieces.columns, free), strict=True))
+        x[free] = minimize(f.loss, A, labels, weights, f.classes, intercept)
     if math.isinf(P.r.r1(x)):  # If 0 is outside the domain (a box), start at the nearest point.
         x = P.r.prox(x, 1.0)
     return np.asarray(x.astype(f.dtype))

@@ -22,7 +22,7 @@ from ..runs.trace import Record
 from ..solve import solve
 from ..state import Result, State
 from ..status import Status
-from ..sums import LinearSum
+from ..sums import LinearSum, SumOverRows
 from .solver_choice import SEARCHES, Choice
 from .standard import Columns, Scaling
 
@@ -86,7 +86,7 @@ class Task:
             self.scales[measure] = scale(P, measure, null_point(P))
         return self.scales[measure]
 
-    def _sum(self) -> LinearSum:
+    def _sum(self) -> SumOverRows:
         for P in self.problems.values():
             rows = P.sum.facts().rows
             assert rows is not None  # `problem` made it.

@@ -25,7 +25,7 @@ from ..regularizers import Regularizer
 from ..solve import iterate
 from ..state import Certificate, State
 from ..status import Status
-from ..sums import StreamSum
+from ..sums import LinearSum, StreamSum
 from ..sums.constants import majorizing_kappa, require_bounded
 from . import messages
 from .base import FLOATS, DCBase
@@ -163,7 +163,7 @@ class Online(DCBase):
     def _problem(self, held: Task, r: Regularizer, X: Any, y: Any) -> Problem:
         mine = held.problem(r)
         rows = mine.sum.facts().rows
-        assert rows is not None  # The task has just made it.
+        assert isinstance(rows, LinearSum)  # The task has just made it.
         samples = Stream([(X, y)] if len(y) else [], held.loss.labels, getattr(self, "classes_", None), held.d)
         require_bounded(rows, "partial_fit")
         return Problem(ScaledIdentity(majorizing_kappa(rows)), r=mine.r, f=StreamSum(samples, held.loss, rows))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ..convex import LocalCurvature, ScaledIdentity, majorizing_diagonal, majorizing_gram
-from ..data import check
-from ..data.intercept import WithIntercept
 from ..errors import BadSettings, elsewhere, pick
 from ..losses import Loss
 from ..losses import loss as as_loss
 from ..problem import Problem
 from ..regularizers import Except, Regularizer, reweighted
 from ..regularizers import regularizer as as_regularizer
-from ..sums import LinearSum
+from ..sums import over_rows
 from ..sums.constants import majorizing_kappa, require_bounded
 
 _INSTANCE = "regularizer=, with an instance such as dcopt.regularizers.L1(lam=0.1)"
@@ -25,7 +23,7 @@ _INSTANCE = "regularizer=, with an instance such as dcopt.regularizers.L1(lam=0.
 )  # fmt: skip
 def erm(
     X: Any,
-    y: Any,
+    y: Any = None,
     loss: str | Loss = "squared-sigmoid",
     regularizer: str | Regularizer = "zero",
     *,
@@ -41,6 +39,7 @@ def erm(
     ----------
     X : (N, d) array or sparse matrix, the rows a_i; float32 stays float32. A C-ordered float array and a CSR matrix
         are used as they are, not copied: do not write into them while the problem is in use
+        Or rows in parts, `dcopt.sums.Parted`, which bring their labels and weights
     y : (N,) labels: two classes, more (softmax, x is (d, c)), or real targets, as the loss wants
     loss, regularizer : a registered name or an instance
     decomposition : "scalar", whose step is a prox; "diagonal", D_jj = sup|φ''| (1/N) Σ w_i |a_ij| ‖a_i‖₁, whose step is
@@ -66,16 +65,9 @@ def erm(
         raise BadSettings("kappa", kappa, f'None with decomposition="{decomposition}": the data say what majorizes')
     pick("concave_step", concave_step, ("dca", "reweighted"))
     phi, r = as_loss(loss), as_regularizer(regularizer)
-    rows = check.as_rows(X)
-    labels, classes = check.labels(y, rows.shape[0], phi.labels, rows.dtype)
-    check.in_domain(labels, phi.domain)
-    weights = check.sample_weights(sample_weight, rows.shape[0], rows.dtype)
-    check.weigh_classes(weights, labels, classes)
+    f, classes = over_rows(X, y, phi, sample_weight, intercept)
     r = reweighted(r) if concave_step == "reweighted" else r
-    if intercept:
-        rows, r = WithIntercept(rows), Except(r)
-    width = () if phi.labels != "class" else (len(classes),)  # type: ignore[arg-type]  # classes are there
-    f = LinearSum(rows, phi, labels, weights, width)
+    r = Except(r) if intercept else r
     if decomposition == "gram":
         G = majorizing_gram(f)  # equal columns share a coefficient to the accuracy of the ridge, not beyond
         return Problem(G, r=r, f=f, classes=classes, inner_tol=G.resolution)

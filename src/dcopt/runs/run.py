@@ -213,7 +213,7 @@ def require_observers(callbacks: Any) -> None:
 def _compile(P: Problem, x: Array) -> None:
     """Let the kernels of a step be compiled or loaded before the clock starts."""
     rows = P.sum.evaluation.facts().rows
-    if rows is None or not rows.can.compiled:
+    if rows is None or not rows.compiled:
         return
     batch = rows.sample(1, Draw(0, 0)) if P.n is not None else rows.all()
     batch.grad(x)

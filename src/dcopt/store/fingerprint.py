@@ -14,6 +14,7 @@ import numpy as np
 
 from ..convex import Diagonal, LocalCurvature, Majorizer, Quadratic
 from ..problem import Problem
+from ..sums import LinearSum
 from ..xp import Array
 
 SAME = 1e-9  # The relative difference up to which two numbers count as the same but for rounding.
@@ -45,13 +46,28 @@ def fingerprint(P: Problem) -> dict[str, str]:
         parts["the shift"] = "fixed"
     if f is None:
         return parts | {"the sum": _text(P.sum)}
-    return parts | {
+    return parts | _joined(f.each(data_of)) | {"the loss": _text(f.loss)}
+
+
+def data_of(f: LinearSum) -> dict[str, str]:
+    """The data of one part"""
+    return {
         "how X is stored": _storage(f.a),
         "the values of X": _digest(f.a),
         "the labels": _digest(f.labels),
         "the sample weights": "None" if f.weights is None else _digest(f.weights),
-        "the loss": _text(f.loss),
     }
+
+
+def _joined(parts: list[dict[str, str]]) -> dict[str, str]:
+    """The data of all parts; it matters where the rows were cut, because that decides in which order sums are added."""
+    if len(parts) == 1:
+        return parts[0]
+    said = {name: _digest(tuple(part[name] for part in parts)) for name in parts[0]}
+    if all(part["the sample weights"] == "None" for part in parts):
+        said["the sample weights"] = "None"
+    ways = " and ".join(dict.fromkeys(part["how X is stored"] for part in parts))
+    return said | {"how X is stored": f"{ways} in {len(parts)} parts"}
 
 
 def _chosen(G: Any) -> str:

@@ -13,6 +13,7 @@ from ..convex import Convex, Diagonal, Mean, Quadratic, Radial, ScaledIdentity, 
 from ..losses import Huber, Logistic, Quartic, Softmax, Squared
 from ..regularizers import L2, Box, ElasticNet, Except, Fused, Regularizer, Zero
 from ..regularizers.units import ENTRIES, Entries, Lists
+from ..sums import pieces
 from ..xp import Array, finite
 from .base import Best, Inner, Solver, norm, nowhere
 from .parts import kink_of
@@ -99,8 +100,9 @@ def _convex(cp: Any, G: Convex, x: Any) -> Any:
 
 def _loss(cp: Any, G: Mean, x: Any) -> Any:
     f = G.sum
-    a = np.asarray(f.a.dot(np.eye(f.a.shape[1])), np.float64)
-    z, w, y = a @ x, np.ones(f.n) if f.weights is None else f.weights, f.labels
+    some = np.arange(f.shape[0])
+    a, y, w = (np.concatenate(side) for side in zip(*f.each(pieces.columns, some), strict=True))
+    z = a @ x
     if isinstance(f.loss, Squared):
         rows = 0.5 * cp.square(z - y)
     elif isinstance(f.loss, Logistic):

@@ -8,13 +8,17 @@ from .components import Components
 from .curvature import Curvature, Entries
 from .estimated import EstimatedSum, estimated
 from .function import Function, KnownSquare
+from .homes import Given, Here, Homes, PartData, Recipe
 from .linear import LinearSum
-from .protocol import FREE, Batch, Cost, Facts, Look, Sum, SumBase
+from .over_rows import Parted, over_rows
+from .parts import PartsSum
+from .protocol import FREE, Batch, Cost, Facts, Look, Sum, SumBase, SumOverRows
 from .stream import StreamSum
 from .watching import WatchingSum
 
 __all__ = [
     "FREE", "AnchoredSum", "Batch", "ComponentStream", "Components", "Cost", "Curvature", "Entries", "EstimatedSum",
-    "Facts", "Function", "KnownSquare", "LinearBatch", "LinearSum", "Look", "StreamSum", "Sum", "SumBase",
-    "WatchingSum", "components", "estimated",
+    "Facts", "Function", "Given", "Here", "Homes", "KnownSquare", "LinearBatch", "LinearSum", "Look", "PartData",
+    "Parted", "PartsSum", "Recipe", "StreamSum", "Sum", "SumBase", "SumOverRows", "WatchingSum",
+    "components", "estimated", "over_rows",
 ]  # fmt: skip

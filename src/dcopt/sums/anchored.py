@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from ..draw import Draw, Sampling
 from ..xp import Array
-from .batch import LinearBatch
-from .linear import LinearSum
-from .protocol import Batch, Look, SumBase
+from .protocol import Batch, Look, SumBase, SumOverRows
 
 
 class AnchoredSum(SumBase):
     """f as a sum whose components at one point are known: what is asked there needs no pass over the rows."""
 
-    def __init__(self, f: LinearSum, seen: Look) -> None:
+    def __init__(self, f: SumOverRows, seen: Look) -> None:
         self.f, self.seen = f, seen
         self.n, self.shape, self.dtype = f.n, f.shape, f.dtype
         self.served = 0  # component gradients that were not evaluated
@@ -29,7 +27,7 @@ class AnchoredBatch:
 
     def __init__(self, of: AnchoredSum) -> None:
         self._of: AnchoredSum = of
-        self._batch: LinearBatch = of.f.all()
+        self._batch: Batch = of.f.all()
         self.rows, self.size = self._batch.rows, self._batch.size
         self._slopes: Array | None = None  # those at the known point
 
@@ -44,7 +42,7 @@ class AnchoredBatch:
     def slopes(self, x: Array) -> Array:
         if not self._there(x):
             return self._batch.slopes(x)
-        self._slopes = self._batch.slopes_at(self._of.seen.home)
+        self._slopes = self._of.f.slopes_at(self._of.seen)
         return self._slopes
 
     def pull(self, c: Array) -> Array:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +13,8 @@ from ..data.rows import RowMatrix
 from ..errors import CannotSolve
 from ..losses import Loss
 from ..xp import Array, namespace
-
-if TYPE_CHECKING:
-    from .linear import LinearSum
+from . import pieces
+from .protocol import SumOverRows
 
 _SMALL = 32  # below this many columns the matrix itself is formed
 _SAFETY = 1.0 + 1e-6  # Krylov methods approach λ_max from below
@@ -48,15 +48,15 @@ class Constants:
         return self.rho_phi + self.rho_H
 
 
-def component_smoothness(f: LinearSum) -> float:
+def component_smoothness(f: SumOverRows) -> float:
     """L_f = max(|inf φ''|, sup φ'') max_i w_i ‖a_i‖²: one look at the rows; infinite where φ'' has no bound."""
     if not f.loss.bounded:
         return math.inf
     low, high = f.loss.curvature
-    return max(high, -low) * float(f.row_sizes.max())
+    return max(high, -low) * f.largest_row
 
 
-def require_bounded(f: LinearSum, asked: str) -> None:
+def require_bounded(f: SumOverRows, asked: str) -> None:
     """Refuse what is made of the largest curvature, where the curvature of the loss has no bound."""
     if not f.loss.bounded:
         raise CannotSolve(asked, no_bound(f.loss), "dca-local")
@@ -67,21 +67,18 @@ def no_bound(loss: Loss) -> str:
     return f"the curvature of the loss {type(loss).__name__} has no bound, from which κ would follow"
 
 
-def majorizing_kappa(f: LinearSum) -> float:
+def majorizing_kappa(f: SumOverRows) -> float:
     """κ = L_f, or 1 if all rows are empty: any κ ≥ L_f majorizes."""
     # never so small that 1/κ or κ‖x‖² leave the numbers
     L_f, least = component_smoothness(f), float(np.finfo(f.dtype).tiny) ** 0.5
     return max(L_f, least) if L_f > 0.0 else 1.0
 
 
-def smoothness(f: LinearSum) -> Smoothness:
+def smoothness(f: SumOverRows) -> Smoothness:
     """L̄ = sup φ'' λ_max(AᵀWA/N),  L_v = sup|φ''| √λ_max((1/N) Σ w_i² ‖a_i‖² a_i a_iᵀ)."""
     low, high = f.loss.curvature
-    norms = f.row_sizes
-    weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
-    top = largest_eigenvalue(f.a, weights / f.n)
-    spread = largest_eigenvalue(f.a, weights * norms / f.n)
-    most, steep = float(norms.max()), max(high, -low)
+    top, spread = top_of_rows(f), top_of_rows(f, by_size=True)
+    most, steep = f.largest_row, max(high, -low)
     return Smoothness(
         L_f=steep * most,
         Lbar=high * min(top, most),
@@ -91,15 +88,14 @@ def smoothness(f: LinearSum) -> Smoothness:
     )
 
 
-def importance_kappa(f: LinearSum, s: float) -> float:
+def importance_kappa(f: SumOverRows, s: float) -> float:
     """κ for rows drawn with q_i ∝ w_i ‖a_i‖²: L_v² = (sup|φ''|)² (mean w_i ‖a_i‖²) λ_max(AᵀWA/N), a mean for a maximum.
 
     H = κ/2 ‖x‖² − f is convex for κ ≥ L̄, and PAGE descends by a = κ − L̄/2 − s L_v: κ = L̄/2 + 2 s L_v leaves a = s L_v.
     """
     low, high = f.loss.curvature
-    weights = np.ones(f.n) if f.weights is None else np.asarray(f.weights, np.float64)
-    top = largest_eigenvalue(f.a, weights / f.n)
-    return noisy_kappa(high * top, max(high, -low) * math.sqrt(float(np.mean(f.row_sizes)) * top), s)
+    top = top_of_rows(f)
+    return noisy_kappa(high * top, max(high, -low) * math.sqrt(f.mean_row * top), s)
 
 
 def noisy_kappa(Lbar: float, L_v: float, s: float) -> float:
@@ -109,7 +105,6 @@ def noisy_kappa(Lbar: float, L_v: float, s: float) -> float:
 
 def largest_eigenvalue(a: RowMatrix, weights: Array) -> float:
     """λ_max(Σ_i weights_i a_i a_iᵀ), weights ≥ 0, by Lanczos: products with A and Aᵀ only; rounded up by 1e-6."""
-    d = a.shape[1]
     scale = float(weights.max())
     if scale == 0.0:
         return 0.0
@@ -119,6 +114,19 @@ def largest_eigenvalue(a: RowMatrix, weights: Array) -> float:
         z = a.dot(namespace(v).astype(v, a.dtype))
         return np.asarray(a.tdot(z * (c if z.ndim == 1 else c[:, None]).astype(z.dtype)), np.float64)
 
+    return top_of(times, a.shape[1], a.dtype, scale)
+
+
+def top_of_rows(f: SumOverRows, by_size: bool = False) -> float:
+    """λ_max((1/N) Σ w_i a_i a_iᵀ), or with w_i² ‖a_i‖² in the place of w_i; likewise"""
+    scale = max(f.each(pieces.most, f.n, by_size))
+    if scale == 0.0:
+        return 0.0
+    return top_of(lambda v: f.total(pieces.product, v, f.n, by_size, scale), f.shape[0], f.dtype, scale)
+
+
+def top_of(times: Callable[[Array], Array], d: int, dtype: Array, scale: float) -> float:
+    """`scale` times the largest eigenvalue of a map of d numbers, positive semidefinite and computed in dtype"""
     if d <= _SMALL:
         return max(0.0, float(np.linalg.eigvalsh(times(np.eye(d)))[-1])) * scale * _SAFETY
     from scipy.sparse.linalg import LinearOperator, eigsh
@@ -127,6 +135,6 @@ def largest_eigenvalue(a: RowMatrix, weights: Array) -> float:
     if not times(start).any():
         return 0.0
     operator = LinearOperator((d, d), matvec=lambda v: times(v.ravel()), dtype=np.float64)
-    tol = 1e-8 if a.dtype == np.float64 else 1e-4
+    tol = 1e-8 if dtype == np.float64 else 1e-4
     value = eigsh(operator, k=1, which="LA", v0=start, tol=tol, return_eigenvectors=False)[0]
-    return float(value) * scale * (_SAFETY if a.dtype == np.float64 else 1.0 + 1e-3)
+    return float(value) * scale * (_SAFETY if dtype == np.float64 else 1.0 + 1e-3)

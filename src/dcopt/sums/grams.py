@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.rows import gram, rough_gram
 from ..linalg.symmetric import square
 from ..xp import Array
+from .pieces import rough_weighted_gram, weighted_gram
 
 if TYPE_CHECKING:
-    from .linear import LinearSum
+    from .protocol import SumOverRows
 
 ROUGH_ROWS = 32  # rows for every column of a rough Gram matrix: they tell its entries to a sixth
 _WHOLE = 2**30  # multiplications that a Gram matrix of all columns may cost: some hundredths of a second
@@ -24,9 +24,9 @@ class Grams:
     steps with the same columns. A part of a larger one has other bits: what comes back is a function of the columns.
     """
 
-    def __init__(self, sum: LinearSum) -> None:
+    def __init__(self, sum: SumOverRows) -> None:
         self._sum = sum
-        n, d = sum.a.shape
+        n, d = sum.n, sum.shape[0]
         self.exact = n * d * d <= _WHOLE
         self._most = d // 2 if self.exact else d  # columns that are taken alone
         self._last: tuple[Array, Array] | None = None
@@ -34,13 +34,14 @@ class Grams:
     def on(self, columns: Array) -> Array:
         """Its rows and columns at these places; a copy."""
         if len(columns) > self._most:
-            return square(self._of(np.arange(self._sum.a.shape[1])), columns)
+            return square(self._of(np.arange(self._sum.shape[0])), columns)
         return self._of(columns).copy()
 
     def _of(self, columns: Array) -> Array:
         last = self._last
         if last is None or not np.array_equal(last[0], columns):
             f = self._sum
-            found = gram(f.a, f.weights, columns) if self.exact else rough_gram(f.a, f.weights, columns, ROUGH_ROWS)
+            rough = rough_weighted_gram, columns, f.n, ROUGH_ROWS
+            found = f.total(weighted_gram, columns) if self.exact else f.total(*rough)
             self._last = last = columns.copy(), found * (f.loss.curvature[0] / f.n)
         return last[1]

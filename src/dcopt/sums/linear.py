@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..data.column_statistics import column_sizes
 from ..data.rows import Can, RowMatrix
 from ..draw import Draw, Sampling
 from ..losses import Loss
@@ -22,6 +22,7 @@ from .fused import Fused, fused
 from .grams import Grams
 from .importance import ImportanceWeights
 from .linear_curvature import LinearCurvature
+from .pieces import largest_bend, squares_of_columns, sums_of_columns
 from .protocol import Facts, Look, SumBase
 
 
@@ -95,18 +96,29 @@ class LinearSum(SumBase):
         the gradient √(mean a_ij²) times that, by Cauchy and Schwarz.
         """
         d, sizes = self.a.shape[1], self.column_mean_squares
-        sizes = np.full(d, float(np.mean(self.row_sizes)) / d) if sizes is None else sizes
+        sizes = np.full(d, self.mean_row / d) if sizes is None else sizes
         rows = np.sum(np.asarray(x, np.float64).reshape(d, -1) ** 2, axis=1)
         steep = max(map(abs, self.loss.curvature))
         if not self.loss.bounded:  # That at x is near the largest along a small error.
-            steep = float(np.max(np.abs(self.loss.bend(self.a.dot(x.astype(self.dtype)), self.labels))))
+            steep = largest_bend(self, x)
         eps = float(np.finfo(np.float64).eps)
         return eps * steep * math.sqrt(float(np.sum(sizes)) * float(np.sum(sizes * rows)))
 
     def notes(self) -> tuple[str, ...]:
         return (self.loss.remark,) if self.loss.remark else ()
 
-    # ---- parts of it
+    # ---- pieces and parts of it
+
+    def each(self, piece: Callable[..., Any], *args: Any) -> list[Any]:
+        """All rows are one part."""
+        return [piece(self, *args)]
+
+    def total(self, piece: Callable[..., Any], *args: Any) -> Any:
+        """All rows are one part."""
+        return piece(self, *args)
+
+    def slopes_at(self, here: Look) -> Array:
+        return self.all().slopes_at(here.home)
 
     def take(self, rows: Array) -> LinearSum:
         """The mean over the given rows, as a sum of its own."""
@@ -149,17 +161,36 @@ class LinearSum(SumBase):
     @cached_property
     def column_mean_squares(self) -> Array | None:
         """(1/N) Σ_i w_i a_ij² of every column j; None if the matrix does not show its entries"""
-        sizes = column_sizes(self.a, self.weights)
+        sizes = squares_of_columns(self)
         return None if sizes is None else sizes / self.n
 
     @cached_property
     def column_means(self) -> Array:
         """(1/N) Σ_i w_i a_ij of every column j"""
-        weights = np.ones(self.n) if self.weights is None else np.asarray(self.weights, np.float64)
-        return np.asarray(self.a.tdot(weights.astype(self.dtype)), np.float64) / self.n
+        return sums_of_columns(self) / self.n
 
     @cached_property
     def mean_curvature_bound(self) -> float:
         """sup|φ''| (1/N) Σ w_i ‖a_i‖² / d: the mean of the diagonal of a matrix that majorizes ∇²f everywhere."""
         low, high = self.loss.curvature
-        return max(high, -low) * float(np.mean(self.row_sizes)) / self.a.shape[1]
+        return max(high, -low) * self.mean_row / self.a.shape[1]
+
+    @cached_property
+    def largest_row(self) -> float:
+        """max w_i ‖a_i‖²"""
+        return float(self.row_sizes.max())
+
+    @cached_property
+    def mean_row(self) -> float:
+        """(1/N) Σ w_i ‖a_i‖²"""
+        return float(np.mean(self.row_sizes))
+
+    @cached_property
+    def mean_weight(self) -> float:
+        """(1/N) Σ w_i"""
+        return 1.0 if self.weights is None else float(np.mean(self.weights))
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the first use of the rows compiles or loads kernels"""
+        return self.can.compiled

@@ -16,6 +16,7 @@ from .grams import ROUGH_ROWS
 
 if TYPE_CHECKING:
     from .linear import LinearSum
+    from .protocol import SumOverRows
 
 _CONSTANT = 1e-10  # share of its mean square: what rounding leaves of the variance of a constant column
 
@@ -38,7 +39,7 @@ class LinearCurvature:
 
     # ---- rows
 
-    def _weighted(self, bend: Array) -> NDArray[np.float64]:
+    def weighted(self, bend: Array) -> NDArray[np.float64]:
         """w_i |φ''_i|"""
         bend = np.asarray(bend, np.float64)
         bend = np.abs(bend) if self.bends_down else bend
@@ -47,13 +48,17 @@ class LinearCurvature:
     @cached_property
     def bend(self) -> NDArray[np.float64]:
         """w_i |φ''(z_i)|, of k classes the largest eigenvalue of φ'' as a bound"""
-        return self._weighted(self._f.loss.bend(self._z, self._f.labels))
+        return self.weighted(self._f.loss.bend(self._z, self._f.labels))
 
     @cached_property
     def negative_excess(self) -> NDArray[np.float64]:
         """2 w_i (φ'')₋ / N"""
+        return self.negative_excess_over(self.n)
+
+    def negative_excess_over(self, n: int) -> NDArray[np.float64]:
+        """2 w_i (φ'')₋ / n"""
         below = np.maximum(-self._f.loss.bend(self._z, self._f.labels), 0.0)
-        return np.asarray(2.0 * self._weighted(below) / self.n)
+        return np.asarray(2.0 * self.weighted(below) / n)
 
     @cached_property
     def steepest(self) -> float:
@@ -92,7 +97,7 @@ class LinearCurvature:
         assert isinstance(f.loss, Softmax)
         Q = np.empty((m, k, m, k))
         for i, j, cross in f.loss.crosses(self._z):
-            Q[:, i, :, j] = Q[:, j, :, i] = gram(f.a, self._weighted(cross) / f.n, columns)
+            Q[:, i, :, j] = Q[:, j, :, i] = gram(f.a, self.weighted(cross) / f.n, columns)
         for i in range(k):
             Q[:, i, :, -1] = Q[:, -1, :, i] = -sum(Q[:, i, :, j] for j in range(k - 1))
         return Q.reshape(m * k, m * k)
@@ -134,20 +139,25 @@ class LinearCurvature:
         return own.count(columns)
 
     def mean_squares(self, columns: Array, centred: bool = False) -> NDArray[np.float64]:
-        """(1/N) Σ w a_ij², if centred without the squares of the means; for all the same where entries are hidden"""
-        f = self._f
-        if f.column_mean_squares is None:
-            return np.full(len(columns), float(np.mean(f.row_sizes)) / self.d)
-        squares = np.asarray(f.column_mean_squares[columns], np.float64)
-        if not centred:
-            return squares
-        mass = 1.0 if f.weights is None else max(float(np.mean(f.weights)), 1e-300)
-        left = squares - f.column_means[columns] ** 2 / mass
-        return np.where(left > _CONSTANT * squares, left, squares)
+        return centred_mean_squares(self._f, columns, centred)
 
     def means_are_far(self, columns: Array, share: float) -> bool:
-        """Whether the squares of the columns' means are more than this share of their mean squares"""
-        f = self._f
-        if f.column_mean_squares is None:
-            return True
-        return bool(np.sum(f.column_means[columns] ** 2) > share * np.sum(f.column_mean_squares[columns]))
+        return means_are_far(self._f, columns, share)
+
+
+def centred_mean_squares(f: SumOverRows, columns: Array, centred: bool) -> NDArray[np.float64]:
+    """(1/N) Σ w a_ij², if centred without the squares of the means; for all the same where entries are hidden"""
+    if f.column_mean_squares is None:
+        return np.full(len(columns), f.mean_row / f.shape[0])
+    squares = np.asarray(f.column_mean_squares[columns], np.float64)
+    if not centred:
+        return squares
+    left = squares - f.column_means[columns] ** 2 / max(f.mean_weight, 1e-300)
+    return np.where(left > _CONSTANT * squares, left, squares)
+
+
+def means_are_far(f: SumOverRows, columns: Array, share: float) -> bool:
+    """Whether the squares of the columns' means are more than this share of their mean squares"""
+    if f.column_mean_squares is None:
+        return True
+    return bool(np.sum(f.column_means[columns] ** 2) > share * np.sum(f.column_mean_squares[columns]))

@@ -11,8 +11,8 @@ from ..xp import Array
 from .curvature import Curvature
 
 if TYPE_CHECKING:
+    from ..losses import Loss
     from .constants import Smoothness
-    from .linear import LinearSum
 
 
 class Cost(NamedTuple):
@@ -75,7 +75,7 @@ class Facts:
     L_H: float | None = None  # smoothness of the mean
     L: float | None = None  # mean-squared smoothness of the components
     L_v: float | None = None  # variance smoothness
-    rows: LinearSum | None = None  # The sum itself where it is a loss over rows of data.
+    rows: SumOverRows | None = None  # The sum itself where it is a loss over rows of data.
     how: str = ""  # where the constants are from, if they were neither given nor proven
     known_convex: bool = False  # f was declared to be convex.
     tables: bool = True  # Batches have rows, and the slopes of components can be remembered (SAGA, SAG).
@@ -147,6 +147,71 @@ class Sum(Protocol):
 
     def spread(self, x: Array) -> float:
         """Of a stream: σ̂(x), the deviation of the gradient of one sample, from the held-out samples."""
+
+
+class SumOverRows(Sum, Protocol):
+    """f(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i), wherever the rows are: in one place, or in parts.
+
+    Whoever needs more of the rows than is here writes a *piece*, a function of the `LinearSum` of one part, at the top
+    of a module. A piece of f in one place sees f itself.
+    """
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def loss(self) -> Loss: ...
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """(c,) for a loss of c numbers a row"""
+
+    def each(self, piece: Callable[..., Any], *args: Any) -> list[Any]:
+        """piece(part, *args) of every part that has rows, in their order"""
+
+    def total(self, piece: Callable[..., Any], *args: Any) -> Any:
+        """The sum of these, in an order that depends on the number of parts alone"""
+
+    def slopes_at(self, here: Look) -> Array:
+        """φ'(z_i) of all rows at a point that was looked at, without a pass"""
+
+    def take(self, rows: Array) -> SumOverRows:
+        """The mean over the given rows, as a sum of its own"""
+
+    def part(self, seed: int, share: float) -> SumOverRows:
+        """The mean over the rows i with u_i < share"""
+
+    def smoothness(self) -> Smoothness: ...
+
+    def best_constant(self) -> Array: ...
+
+    @property
+    def largest_row(self) -> float:
+        """max w_i ‖a_i‖²"""
+
+    @property
+    def mean_row(self) -> float:
+        """(1/N) Σ w_i ‖a_i‖²"""
+
+    @property
+    def mean_weight(self) -> float:
+        """(1/N) Σ w_i: 1 but for rounding, and in samples"""
+
+    @property
+    def column_mean_squares(self) -> Array | None:
+        """(1/N) Σ w_i a_ij² of every column j; None if the storage does not show its entries"""
+
+    @property
+    def column_means(self) -> Array:
+        """(1/N) Σ w_i a_ij of every column j"""
+
+    @property
+    def mean_curvature_bound(self) -> float:
+        """sup|φ''| (1/N) Σ w_i ‖a_i‖² / d"""
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the first use compiles or loads kernels"""
 
 
 class SumBase:

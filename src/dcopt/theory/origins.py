@@ -12,7 +12,7 @@ from ..errors import BadSettings, require_number
 from ..problem import Problem
 from ..shift import known
 from ..solve import first_state
-from ..sums import Function, LinearSum
+from ..sums import Function, LinearSum, SumOverRows, pieces
 from ..sums.constants import Constants
 from .formulas import ProblemConstants
 
@@ -104,8 +104,7 @@ def deviation(P: Problem, sigma: float | None, x0: Any) -> Named:
     if f is None:
         raise BadSettings("sigma", None, "a bound on the deviation of one gradient: it cannot be estimated for this H")
     if P.n is not None and math.isfinite(f.loss.steepest):
-        sizes = np.asarray(f.a.norms2(), np.float64) * (1.0 if f.weights is None else np.asarray(f.weights) ** 2)
-        bound = f.loss.steepest * math.sqrt(float(sizes.mean()))
+        bound = f.loss.steepest * math.sqrt(f.total(pieces.squared_rows) / f.n)
         return (NamedConstant("sigma", bound, "sup|φ'| √(mean w_i² ‖a_i‖²), at every x"),)
     x = first_state(P, x0).x
     m = min(_SAMPLE, f.n)
@@ -116,12 +115,17 @@ def deviation(P: Problem, sigma: float | None, x0: Any) -> Named:
     return (NamedConstant("sigma", value + 2 * deviation, how),)
 
 
-def gradient_squares(f: LinearSum, x: Any, rows: Any) -> Any:
+def gradient_squares(f: SumOverRows, x: Any, rows: Any) -> Any:
     """‖∇f_i(x) − ∇f(x)‖² for the given rows, from slopes and row norms alone."""
     batch = f.take(rows)
-    s = np.asarray(batch.all().slopes(x), np.float64).reshape(len(rows), -1)
     mean = np.asarray(batch.all().grad(x), np.float64)
-    norms = np.asarray(batch.a.norms2(), np.float64)
-    cross = np.asarray(batch.a.dot(mean), np.float64).reshape(len(rows), -1)
+    return np.concatenate(batch.each(_squares_about, x, mean))
+
+
+def _squares_about(f: LinearSum, x: Any, mean: Any) -> Any:
+    """‖∇f_i(x) − mean‖² of the rows of a part"""
+    s = np.asarray(f.all().slopes(x), np.float64).reshape(f.n, -1)
+    norms = np.asarray(f.a.norms2(), np.float64)
+    cross = np.asarray(f.a.dot(mean), np.float64).reshape(f.n, -1)
     squares = (s**2).sum(axis=1) * norms - 2 * (s * cross).sum(axis=1) + (mean**2).sum()
     return np.maximum(squares, 0.0)
