@@ -25,7 +25,9 @@ def blocks(name: str, kind: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.S)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/decompositions.md", "docs/inference.md", "docs/plan.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/decompositions.md", "docs/inference.md", "docs/losses.md", "docs/plan.md"]
+)
 def test_a_page_prints_what_it_says(name: str) -> None:
     """All its Python blocks, one after the other; the text blocks are what they print."""
     code, said = "".join(blocks(name, "python")), "".join(blocks(name, "text"))

@@ -37,6 +37,18 @@ def test_gap_or_distance(tmp_path: Path) -> None:
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
+def test_insurance_rates(capsys: pytest.CaptureFixture[str]) -> None:
+    """SCAD and MCP keep the features that matter; the exposure is a part of the expected number of claims."""
+    module = runpy.run_path(str(EXAMPLES / "insurance_rates.py"))
+    X, claims, years = module["portfolio"](2000)
+    model = dcopt.DCRegressorCV(loss="poisson", penalty="scad", cv=3).fit(X, claims, exposure=years)
+    assert set(module["MATTER"]) <= set(np.flatnonzero(model.coef_).tolist())
+    module["main"]()
+    lines = capsys.readouterr().out.splitlines()
+    kept = {(words[0], words[1]): int(words[2]) for words in map(str.split, lines[1:7])}
+    assert kept["poisson", "scad"] == kept["poisson", "mcp"] == len(module["MATTER"]) < kept["poisson", "l1"]
+
+
 def test_unknown_constants(capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused by name; adapted and estimated runs end at the same point, near amplitude 3 and rate 0.7."""
     module = runpy.run_path(str(EXAMPLES / "unknown_constants.py"))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import require_number
-from ..losses import Loss, Squared
+from ..losses import Loss, Squared, WithOffset
 
 CRITERIA = ("aic", "bic", "ebic")
 
@@ -47,7 +47,8 @@ def criteria(
     features = int(np.count_nonzero(each))
     df = int(np.minimum(each, coef.shape[1] - 1).sum()) if coef.ndim == 2 else features
     n = observations
-    fit = n * math.log(max(2.0 * f, 1e-300)) if isinstance(loss, Squared) else 2.0 * n * f
+    own = loss.of if isinstance(loss, WithOffset) else loss
+    fit = n * math.log(max(2.0 * f, 1e-300)) if isinstance(own, Squared) else 2.0 * n * f
     bic = fit + df * math.log(max(n, 2.0))
     explained = 1.0 - f / null if null > 0.0 else 0.0
     return Criteria(2.0 * n * f, explained, df, fit + 2.0 * df, bic, bic + 2.0 * gamma * features * math.log(len(coef)))

@@ -22,7 +22,7 @@ from ..fit.solver_choice import choices
 from ..fit.standard import columns_of, scaling_of
 from ..fit.task import Budget, Done, Progress, Task, run
 from ..fit.tuning import Pace
-from ..losses import Loss
+from ..losses import Loss, WithOffset
 from ..measures import MEASURES
 from ..regularizers import Regularizer
 from ..runs.run import require_observers
@@ -41,6 +41,7 @@ from .callbacks import (
 )
 from .door import examine
 from .ending import End, early, notes_of, nothing_half_done, uneven_columns
+from .offsets import NO_OFFSETS, Offsets
 from .table import Described
 
 FLOATS = (np.float64, np.float32)
@@ -67,20 +68,23 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
 
     @with_callbacks
     @elsewhere(groups="cv=list(GroupKFold(5).split(X, y, groups)), to DCClassifierCV or DCRegressorCV")
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Any:  # fmt: skip
         """Fit to X (N, d), y (N,). `sample_weight` counts repetitions: 2 is the same as the row twice.
 
+        For DCRegressor: the score of row i is ⟨a_i, x⟩ + b + offset_i, and with a log link + log(exposure_i).
         Ctrl-C sets the attributes from the present point of the fit and then raises KeyboardInterrupt.
         """
         with nothing_half_done(self):
-            end = self._fit(X, y, sample_weight)
+            end = self._fit(X, y, sample_weight, Offsets(offset, exposure))
         if end.ctrl_c:
             raise KeyboardInterrupt
         messages.warn(end.warning, end.hint)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
-        task = self._task(X, y, sample_weight)
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets) -> End:
+        task = self._task(X, y, sample_weight, offsets)
         r, x0 = self._start(task)
         last = getattr(self, "x_", None)
         near = self.warm_start and last is not None and last.shape == x0.shape
@@ -108,13 +112,13 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,
-        ebic_gamma: float = 1.0,
+        ebic_gamma: float = 1.0, offset: Any = None, exposure: Any = None,
     ) -> PathResult:  # fmt: skip
         """Warm-started solutions for λ from lam_max down to ratio · lam_max (or for `lams`); nothing is fitted."""
         from sklearn.base import clone
 
         me = clone(self)
-        task = me._task(X, y, sample_weight)
+        task = me._task(X, y, sample_weight, Offsets(offset, exposure))
         r = me._penalty(task)
         budget = me._budget(task, None, None)[0]
         require_number("ebic_gamma", ebic_gamma, 0.0)
@@ -127,7 +131,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
 
     # ---- its steps
 
-    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
+    def _task(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> Task:
         numbers = {"y_numeric": True} if self._estimator_type_ == "regressor" else {}
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
@@ -142,6 +146,8 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
                 raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
         rows, counts = check.as_rows(X), weights
         labels, weights, loss, width = self._targets(y, weights, rows.dtype)
+        if (known := offsets.of(len(y), loss)) is not None:
+            labels, loss = np.stack([labels, known.astype(labels.dtype)], axis=1), WithOffset(loss)
         columns, intercept = columns_of(rows, weights), bool(self.fit_intercept)
         scaling = scaling_of(columns, rows.can().stored is not None, intercept) if self.standardize else None
         own = rows if scaling is None else scaling.of(rows)

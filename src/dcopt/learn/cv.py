@@ -28,6 +28,7 @@ from .classifier import Classifies
 from .ending import End, uneven_columns
 from .folds import splits
 from .jobs import in_one_thread, require_jobs
+from .offsets import Offsets
 from .regressor import Regresses
 
 
@@ -40,10 +41,12 @@ class CrossValidated(DCBase):
     search = False
     validation_fraction = None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> End:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets) -> End:
         pick("rule", self.rule, RULES)
         require_jobs(self.n_jobs)
-        task = self._task(X, y, sample_weight)
+        task = self._task(X, y, sample_weight, offsets)
+        if task.labels.ndim > 1 and self.scoring is not None:
+            raise BadSettings("scoring", self.scoring, "None with an offset or an exposure: a score would not see them")
         r = self._penalty(task)
         x0 = null_model(task.problem(r))
         tuning = Tuning(grid(task, r, x0, self.n_lams, self.ratio, self.lams))

@@ -12,8 +12,10 @@ from ..data import check
 from ..data.numeric import numeric
 from ..errors import BadSettings, elsewhere
 from ..fit.parts import OTHER_NAMES, part_of
-from ..losses import Loss
+from ..losses import Loss, Quantile, WithOffset
+from ..losses.constant import best_constant
 from .base import DCBase
+from .offsets import Offsets
 from .online import Online
 
 
@@ -27,7 +29,9 @@ class Regresses(RegressorMixin, DCBase):
 
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
         labels, _ = check.labels(y, len(y), "real", dtype)
-        return labels, weights, self._loss(), ()
+        loss = self._loss()
+        check.in_domain(labels, loss.domain)
+        return labels, weights, loss, ()
 
     def _loss(self, c: int = 0, y: Any = None) -> Loss:
         loss: Loss = part_of("loss", self.loss)
@@ -39,17 +43,57 @@ class Regresses(RegressorMixin, DCBase):
         d = self.n_features_in_
         return {"x_": x, "coef_": np.array(x[:d]), "intercept_": x.dtype.type(x[d] if len(x) > d else 0.0)}
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """⟨a, x⟩ + b"""
-        return self._scores(X)
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> NDArray[Any]:
+        """z = ⟨a, x⟩ + b + offset; with a log link the mean, exposure · eᶻ"""
+        z = self._scores(X)
+        known = Offsets(offset, exposure).of(len(z), self._loss())
+        with np.errstate(over="ignore"):
+            out: NDArray[Any] = self._loss().mean(z if known is None else (z + known).astype(z.dtype))
+        return out
+
+    def deviance(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:  # fmt: skip
+        """(2/Σw) Σ w_i φ(z_i, y_i): the mean deviance; of the squared loss the mean squared error"""
+        return self._deviances(X, y, sample_weight, Offsets(offset, exposure))[0]
+
+    def d2(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:  # fmt: skip
+        """D² = 1 − deviance / deviance of the best constant score for these rows"""
+        mine, null = self._deviances(X, y, sample_weight, Offsets(offset, exposure))
+        return 1.0 - mine / null if null > 0.0 else float(mine == 0.0)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """D² for losses that measure no distance from the mean (log links, quantiles), else R²"""
+        loss = self._loss()
+        if loss.link == "log" or isinstance(loss, Quantile):
+            return self.d2(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+    def _deviances(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets) -> tuple[float, float]:
+        """The mean deviance of these rows from the model, and from the best constant score"""
+        z, loss = np.asarray(self._scores(X), np.float64), self._loss()
+        n = len(z)
+        labels, _ = check.labels(y, n, "real")
+        check.in_domain(labels, loss.domain)
+        w = check.sample_weights(sample_weight, n, np.float64)
+        w = np.ones(n) if w is None else w
+        if (known := offsets.of(n, loss)) is not None:
+            labels, loss = np.stack([labels, known], axis=1), WithOffset(loss)
+        null = np.full(n, best_constant(loss, labels, w, ())[0])
+        mine, least = (2.0 * float(np.mean(w * loss.value(score, labels))) for score in (z, null))
+        return mine, least
 
 
 class DCRegressor(Online, Regresses):
-    """min (1/Σw) Σ w_i φ(⟨a_i, x⟩ + b − y_i) + r(x): a linear regression with a loss, a penalty and a certificate.
+    """min (1/Σw) Σ w_i φ(⟨a_i, x⟩ + b + offset_i, y_i) + r(x): a regression with a loss, a penalty and a certificate.
 
     Losses: "squared", "huber", and "welsch", "cauchy", "geman-mcclure", "tukey", whose scale is `loss__c`; these
-    start from the median, since far from all targets they are flat. All other settings and attributes are those
-    of `DCClassifier`; coef_ is (d,), intercept_ a number.
+    start from the median, since far from all targets they are flat. "quantile(q=0.9)" and "epsilon-insensitive" have a
+    corner that is rounded over `loss__width`, in units of y. "poisson", "gamma" and "negative-binomial(alpha=1.0)" have
+    the mean eᶻ, half the deviance as their loss, and an `exposure`. All other settings and attributes are those of
+    `DCClassifier`; coef_ is (d,), intercept_ a number.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from ..errors import BadSettings, require
 from ..fit.criteria import Criteria, criteria
 from ..fit.null import null_model
 from ..fit.text_table import Table
+from .offsets import Offsets
 
 _SHOWN = 20  # The number of features in a summary; coef_table() has all.
 INTERCEPT = "(intercept)"
@@ -72,14 +73,17 @@ class Described:
         lines.append(str(self.certificate_))
         return Text("\n".join([*lines, *(f"note: {note}" for note in getattr(self, "notes_", ()))]))
 
-    def criteria(self: Any, X: Any, y: Any, sample_weight: Any = None, *, gamma: float = 1.0) -> Criteria:
+    def criteria(
+        self: Any, X: Any, y: Any, sample_weight: Any = None, *, gamma: float = 1.0, offset: Any = None,
+        exposure: Any = None,
+    ) -> Criteria:  # fmt: skip
         """Deviance, AIC, BIC and EBIC(γ) of this model on the rows that it was fitted to.
 
         The formulas are those of `dcopt.fit.criteria.Criteria`. They compare models of the same rows and loss.
         """
         check_is_fitted(self)
         like, width = clone(self), np.shape(self.x_)
-        task = like._task(X, y, sample_weight)
+        task = like._task(X, y, sample_weight, Offsets(offset, exposure))
         expected = f"the rows of the fit: {self.n_features_in_} features"
         if (task.d, *task.width) != (self.n_features_in_, *width[1:]):
             raise BadSettings("X", (task.d, *task.width), expected + (f" and {width[1]} classes" if width[1:] else ""))

@@ -32,6 +32,7 @@ from .phase_retrieval import phase_retrieval, spectral_start
 from .pu_learning import pu_learning
 from .ramp_svm import ramp_svm
 from .robust_regression import robust_regression, robust_start, scale_of
+from .sharp_corner import SharpCorner, sharp_corner
 from .sparse_regression import largest_lam, sparse_regression
 from .trend import trend
 from .trimmed_lasso import trimmed_lasso
@@ -86,9 +87,9 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 }
 
 __all__ = [
-    "OBJECTIVES", "PROBLEMS", "Reweighting", "clustering", "clustering_start", "clustering_swap", "clusters_of",
-    "difference", "discrepancy", "discrepancy_weights", "largest_lam", "largest_singular_value",
+    "OBJECTIVES", "PROBLEMS", "Reweighting", "SharpCorner", "clustering", "clustering_start", "clustering_swap",
+    "clusters_of", "difference", "discrepancy", "discrepancy_weights", "largest_lam", "largest_singular_value",
     "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream", "phase_retrieval",
-    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sparse_regression",
+    "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sharp_corner", "sparse_regression",
     "spectral_start", "trend", "trimmed_lasso", "two_layer", "two_layer_output", "two_layer_start",
 ]  # fmt: skip
