@@ -14,6 +14,7 @@ from ..losses.base import weighted_quantile
 from ..problem import Problem
 from ..regularizers import Regularizer
 from ..solve import solve
+from ..sums import LinearSum
 from .erm import erm
 
 _FIRST, _SHRINK, _LAST = 0.3, 0.3, 1e-7  # The first width as a share of the spread of y, the ratio of two, the last.
@@ -97,18 +98,27 @@ def _least(P: Problem, x: NDArray[Any], width: float) -> float:
     """F_w(x) + (w/2N) Σ w_i s_i², s_i the slopes at x: below inf F of the loss with its corner if x minimizes F_w"""
     f = P.sum.facts().rows
     assert f is not None  # `erm` made it.
-    s = np.asarray(f.loss.slope(f.a.dot(x.astype(f.dtype)), f.labels), np.float64)
-    squares = s * s if f.weights is None else f.weights * s * s
-    return P.value(x) + 0.5 * width * float(np.mean(squares))
+    return P.value(x) + 0.5 * width * float(f.total(_squares_of_slopes, x)) / f.n
 
 
 def _sharp(P: Problem, loss: Quantile | EpsilonInsensitive, x: NDArray[Any]) -> float:
     """F(x) of the loss with its corner"""
     f = P.sum.facts().rows
     assert f is not None  # `erm` made it.
+    return float(f.total(_sharp_values, loss, x)) / f.n + P.r.value(x)
+
+
+def _squares_of_slopes(f: LinearSum, x: NDArray[Any]) -> float:
+    """Σ w_i φ'(z_i)²"""
+    s = np.asarray(f.loss.slope(f.a.dot(x.astype(f.dtype)), f.labels), np.float64)
+    return float(np.sum(s * s if f.weights is None else f.weights * s * s))
+
+
+def _sharp_values(f: LinearSum, loss: Quantile | EpsilonInsensitive, x: NDArray[Any]) -> float:
+    """Σ w_i φ₀(z_i)"""
     u = np.asarray(f.labels - f.a.dot(x.astype(f.dtype)), np.float64)
     if isinstance(loss, Quantile):
         values = np.maximum(loss.q * u, (loss.q - 1.0) * u)
     else:
         values = np.maximum(np.abs(u) - loss.epsilon, 0.0)
-    return float(np.mean(values if f.weights is None else values * f.weights)) + P.r.value(x)
+    return float(np.sum(values if f.weights is None else values * f.weights))
