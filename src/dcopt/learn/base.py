@@ -83,7 +83,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         messages.warn(end.warning, end.hint)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets) -> End:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> End:
         task = self._task(X, y, sample_weight, offsets)
         r, x0 = self._start(task)
         last = getattr(self, "x_", None)

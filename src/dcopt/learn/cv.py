@@ -28,7 +28,7 @@ from .classifier import Classifies
 from .ending import End, uneven_columns
 from .folds import splits
 from .jobs import in_one_thread, require_jobs
-from .offsets import Offsets
+from .offsets import NO_OFFSETS, Offsets
 from .regressor import Regresses
 
 
@@ -41,7 +41,7 @@ class CrossValidated(DCBase):
     search = False
     validation_fraction = None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets) -> End:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> End:
         pick("rule", self.rule, RULES)
         require_jobs(self.n_jobs)
         task = self._task(X, y, sample_weight, offsets)
