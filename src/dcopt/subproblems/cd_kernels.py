@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.kernels.compiler import compiled, one_process_at_a_time
+from ..xp import Array
 
 _SETTLE = 0.1  # Active passes go on until they move less than this share of the last whole pass.
 
@@ -37,15 +36,7 @@ def next_pass(whole: bool, most: float, last: float) -> tuple[bool, float]:
 
 
 @compiled
-def distance(
-    g: NDArray[Any],
-    x: NDArray[Any],
-    c: NDArray[Any],
-    m: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    rows: bool,
-) -> float:
+def distance(g: Array, x: Array, c: Array, m: Array, low: Array, high: Array, rows: bool) -> float:
     """dist(0, g + ∂r1(x))"""
     d, k = x.shape
     total = 0.0
@@ -85,16 +76,7 @@ def distance(
 
 @compiled
 def descend(
-    Q: NDArray[Any],
-    g: NDArray[Any],
-    x: NDArray[Any],
-    c: NDArray[Any],
-    m: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    rows: bool,
-    passes: int,
-    tol: float,
+    Q: Array, g: Array, x: Array, c: Array, m: Array, low: Array, high: Array, rows: bool, passes: int, tol: float
 ) -> int:
     """Passes done on ½⟨x, Qx⟩ − ⟨b, x⟩ + r1(x), in place; g = Qx − b is kept up to date. Stops at a distance of tol.
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...xp import Array
 from .compiler import compiled
 
 _ONE = np.uint64(1)  # Numba makes a float of a sum of an unsigned and a signed number.
 
 
 @compiled
-def dot1(
-    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
-) -> NDArray[Any]:
+def dot1(indptr: Array, indices: Array, data: Array, rows: Array, x: Array) -> Array:
     """z_k = ⟨a_{rows[k]}, x⟩"""
     z = np.empty(rows.size, x.dtype)
     for k in range(rows.size):
@@ -28,14 +24,7 @@ def dot1(
 
 
 @compiled
-def dot2(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    x: NDArray[Any],
-    prev: NDArray[Any],
-) -> NDArray[Any]:
+def dot2(indptr: Array, indices: Array, data: Array, rows: Array, x: Array, prev: Array) -> Array:
     """z = (⟨a, x⟩, ⟨a, prev⟩), (2, m): both points in one pass over the rows, without stacking them first."""
     z = np.empty((2, rows.size), x.dtype)
     for k in range(rows.size):
@@ -53,9 +42,7 @@ def dot2(
 
 
 @compiled
-def dotk(
-    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], x: NDArray[Any]
-) -> NDArray[Any]:
+def dotk(indptr: Array, indices: Array, data: Array, rows: Array, x: Array) -> Array:
     """z_{kl} = ⟨a_{rows[k]}, x_{·l}⟩"""
     z = np.zeros((rows.size, x.shape[1]), np.float64)
     for k in range(rows.size):
@@ -69,9 +56,7 @@ def dotk(
 
 
 @compiled
-def tdot1(
-    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], c: NDArray[Any], d: int
-) -> NDArray[Any]:
+def tdot1(indptr: Array, indices: Array, data: Array, rows: Array, c: Array, d: int) -> Array:
     """Σ_k c_k a_{rows[k]}"""
     out = np.zeros(d, np.float64)
     for k in range(rows.size):
@@ -83,9 +68,7 @@ def tdot1(
 
 
 @compiled
-def tdotk(
-    indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], rows: NDArray[Any], c: NDArray[Any], d: int
-) -> NDArray[Any]:
+def tdotk(indptr: Array, indices: Array, data: Array, rows: Array, c: Array, d: int) -> Array:
     """Σ_k a_{rows[k]} c_{k·}ᵀ"""
     out = np.zeros((d, c.shape[1]), np.float64)
     for k in range(rows.size):
@@ -100,13 +83,7 @@ def tdotk(
 
 @compiled
 def take(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    rows: NDArray[Any],
-    start: NDArray[Any],
-    out_indices: NDArray[Any],
-    out_data: NDArray[Any],
+    indptr: Array, indices: Array, data: Array, rows: Array, start: Array, out_indices: Array, out_data: Array
 ) -> None:
     """The entries of these rows, the k-th from start[k] on"""
     for k in range(rows.size):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...xp import Array
 from .compiler import compiled
 
 # Numba converts the sum of an unsigned and a signed number to a float.
@@ -15,17 +13,9 @@ _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in (1, 2, 3, 4))
 
 @compiled
 def gram_part(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    weights: NDArray[np.float64],
-    place: NDArray[np.int64],
-    start: int,
-    stop: int,
-    low: int,
-    high: int,
-    out: NDArray[np.float64],
-) -> None:
+    indptr: Array, indices: Array, data: Array, weights: Array, place: Array, start: int, stop: int, low: int,
+    high: int, out: Array,
+) -> None:  # fmt: skip
     """out_{pq} += Σ_i w_i a_{ip} a_{iq}, low ≤ p < high, p ≤ q, where column j stands at place[j] (< 0: nowhere).
 
     Four rows of `out` are updated at a time, because the processor mispredicts the end of shorter loops. The entries
@@ -78,7 +68,7 @@ def gram_part(
 
 
 @compiled
-def column_counts(indices: NDArray[Any], d: int) -> NDArray[Any]:
+def column_counts(indices: Array, d: int) -> Array:
     """Stored entries of every column"""
     out = np.zeros(d, np.int64)
     for e in range(indices.size):
@@ -88,13 +78,7 @@ def column_counts(indices: NDArray[Any], d: int) -> NDArray[Any]:
 
 @compiled
 def fill_columns(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    place: NDArray[Any],
-    following: NDArray[Any],
-    rows: NDArray[Any],
-    values: NDArray[Any],
+    indptr: Array, indices: Array, data: Array, place: Array, following: Array, rows: Array, values: Array
 ) -> None:
     """Row numbers and values of the entries in column j with k = place[j] ≥ 0, in the order of the rows, from
     following[k] on, which ends behind them
@@ -111,13 +95,7 @@ def fill_columns(
 
 @compiled
 def narrow(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    wanted: NDArray[np.bool_],
-    out_indptr: NDArray[Any],
-    out_indices: NDArray[Any],
-    out_data: NDArray[Any],
+    indptr: Array, indices: Array, data: Array, wanted: Array, out_indptr: Array, out_indices: Array, out_data: Array
 ) -> None:
     """The entries of the wanted columns, row by row. The arrays need room for one more entry"""
     to = np.uint64(0)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...xp import Array
 from .compiler import compiled, one_process_at_a_time
 from .csr_batch_kernels import dot1, dot2, dotk, take, tdot1, tdotk
 from .csr_column_kernels import column_counts, fill_columns, gram_part, narrow
@@ -22,7 +22,7 @@ from .csr_column_kernels import column_counts, fill_columns, gram_part, narrow
 _READY: set[Any] = set()  # The uses and array types whose kernels are loaded.
 
 
-def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, use: str) -> None:
+def make_ready(indptr: Array, indices: Array, data: Array, d: int, use: str) -> None:
     """Compile or load the kernels of one use for these arrays, on an empty list of rows, outside the measured time."""
     kinds = (use, *((part.dtype, part.flags.writeable) for part in (indptr, indices, data)))
     if kinds in _READY:  # Every batch of a stream is a new matrix. Only the first one takes the lock.
@@ -58,7 +58,7 @@ def make_ready(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], 
 
 
 @compiled
-def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
+def norms2(indptr: Array, data: Array) -> Array:
     """‖a_i‖²"""
     out = np.empty(indptr.size - 1, np.float64)
     for i in range(out.size):
@@ -70,15 +70,7 @@ def norms2(indptr: NDArray[Any], data: NDArray[Any]) -> NDArray[np.float64]:
 
 
 @compiled
-def dot1_part(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    start: int,
-    stop: int,
-    x: NDArray[Any],
-    z: NDArray[Any],
-) -> None:
+def dot1_part(indptr: Array, indices: Array, data: Array, start: int, stop: int, x: Array, z: Array) -> None:
     """z_{i−start} = ⟨a_i, x⟩, two rows at a time, so that additions of both rows overlap"""
     for i in range(start, stop, 2):
         a, b, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1]), np.uint64(indptr[min(i + 2, stop)])
@@ -96,15 +88,7 @@ def dot1_part(
 
 
 @compiled
-def dotk_part(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    start: int,
-    stop: int,
-    x: NDArray[Any],
-    z: NDArray[Any],
-) -> None:
+def dotk_part(indptr: Array, indices: Array, data: Array, start: int, stop: int, x: Array, z: Array) -> None:
     """z_{i−start, l} = ⟨a_i, x_{·l}⟩"""
     total = np.empty(x.shape[1], np.float64)
     for i in range(start, stop):
@@ -118,15 +102,7 @@ def dotk_part(
 
 
 @compiled
-def tdot1_part(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    start: int,
-    stop: int,
-    c: NDArray[Any],
-    out: NDArray[np.float64],
-) -> None:
+def tdot1_part(indptr: Array, indices: Array, data: Array, start: int, stop: int, c: Array, out: Array) -> None:
     """out += Σ_i c_{i−start} a_i"""
     for i in range(start, stop):
         ci = c[i - start]
@@ -135,15 +111,7 @@ def tdot1_part(
 
 
 @compiled
-def tdotk_part(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-    start: int,
-    stop: int,
-    c: NDArray[Any],
-    out: NDArray[np.float64],
-) -> None:
+def tdotk_part(indptr: Array, indices: Array, data: Array, start: int, stop: int, c: Array, out: Array) -> None:
     """out += Σ_i a_i c_{i−start}ᵀ"""
     for i in range(start, stop):
         for j in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):

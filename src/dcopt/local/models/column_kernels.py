@@ -7,19 +7,16 @@ the rows and each row at most once.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.kernels.compiler import compiled, one_process_at_a_time
 from ...subproblems.cd_kernels import best_entry, next_pass
+from ...xp import Array
 
 
 @compiled
-def sizes(
-    begin: NDArray[Any], end: NDArray[Any], rows: NDArray[Any], values: NDArray[Any], weights: NDArray[Any]
-) -> NDArray[Any]:
+def sizes(begin: Array, end: Array, rows: Array, values: Array, weights: Array) -> Array:
     """Σ_i w_i a_ij²"""
     out = np.zeros(begin.size)
     for j in range(begin.size):
@@ -29,9 +26,7 @@ def sizes(
 
 
 @compiled
-def times(
-    begin: NDArray[Any], end: NDArray[Any], rows: NDArray[Any], values: NDArray[Any], v: NDArray[Any], n: int
-) -> NDArray[Any]:
+def times(begin: Array, end: Array, rows: Array, values: Array, v: Array, n: int) -> Array:
     """A v"""
     out = np.zeros(n)
     for j in range(begin.size):
@@ -42,7 +37,7 @@ def times(
 
 
 @compiled
-def along(rows: NDArray[Any], values: NDArray[Any], first: int, last: int, s: NDArray[Any]) -> float:
+def along(rows: Array, values: Array, first: int, last: int, s: Array) -> float:
     """⟨a_j, s⟩; of a column with an entry in every row without a look at where they are"""
     g, g1, g2, g3 = 0.0, 0.0, 0.0, 0.0  # four sums: each addition waits for the one before it
     many = last - first
@@ -66,23 +61,9 @@ def along(rows: NDArray[Any], values: NDArray[Any], first: int, last: int, s: ND
 
 @compiled
 def descend_columns(
-    begin: NDArray[Any],
-    end: NDArray[Any],
-    rows: NDArray[Any],
-    values: NDArray[Any],
-    weights: NDArray[Any],
-    h: NDArray[Any],
-    ridge: NDArray[Any],
-    x: NDArray[Any],
-    u: NDArray[Any],
-    v: NDArray[Any],
-    c: NDArray[Any],
-    m: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    passes: int,
-    tol: float,
-) -> int:
+    begin: Array, end: Array, rows: Array, values: Array, weights: Array, h: Array, ridge: Array, x: Array,
+    u: Array, v: Array, c: Array, m: Array, low: Array, high: Array, passes: int, tol: float,
+) -> int:  # fmt: skip
     """Passes done on ½ Σ_i w_i ⟨a_i, v − x⟩² + ½ Σ_j ridge_j (v − x)_j² − ⟨u, v⟩ + r1(v), in place, from v = x.
 
     Stops where the entries, each as it was found, are at a distance of tol.
@@ -130,9 +111,7 @@ def descend_columns(
 
 
 @compiled
-def times_classes(
-    begin: NDArray[Any], end: NDArray[Any], rows: NDArray[Any], values: NDArray[Any], v: NDArray[Any], n: int
-) -> NDArray[Any]:
+def times_classes(begin: Array, end: Array, rows: Array, values: Array, v: Array, n: int) -> Array:
     """A v, v (d, k)"""
     d, k = v.shape
     out = np.zeros((n, k))
@@ -147,27 +126,10 @@ def times_classes(
 
 @compiled
 def descend_classes(
-    begin: NDArray[Any],
-    end: NDArray[Any],
-    rows: NDArray[Any],
-    values: NDArray[Any],
-    weights: NDArray[Any],
-    p: NDArray[Any],
-    h: NDArray[Any],
-    ridge: NDArray[Any],
-    bend: NDArray[Any],
-    unit: NDArray[Any],
-    x: NDArray[Any],
-    u: NDArray[Any],
-    v: NDArray[Any],
-    c: NDArray[Any],
-    m: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    by_rows: bool,
-    passes: int,
-    tol: float,
-) -> int:
+    begin: Array, end: Array, rows: Array, values: Array, weights: Array, p: Array, h: Array, ridge: Array,
+    bend: Array, unit: Array, x: Array, u: Array, v: Array, c: Array, m: Array, low: Array, high: Array,
+    by_rows: bool, passes: int, tol: float,
+) -> int:  # fmt: skip
     """The same for k classes: w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩, z_i = ⟨a_i, v − x⟩, in the place of squares, and
     bend_j ⟨unit_j, v_j − x_j⟩² taken off.
 
