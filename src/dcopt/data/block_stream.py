@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, OutOfData, a_kind
+from ..errors import BadInput, a_kind
 from . import batches
-from .stream import nothing
+from .stream import Waiting
 
 
-class BlockStream:
+class BlockStream(Waiting):
     """Samples in order from an iterable of blocks, or from a function draw(b) -> block.
 
     A block is what fn of `dcopt.components` gets as batch: an array, a CSR matrix, a tensor, or a tuple or a dict of
@@ -22,21 +21,14 @@ class BlockStream:
     """
 
     def __init__(self, source: Any) -> None:
-        self._next = _reader(source)
-        self.drawn = self.blocks = 0
-        self.waiting = False  # Whether the stream is inside the caller's code.
-        self.broken: BaseException | None = None  # The last error that came from the source or from a block.
-        self.between: Callable[[], None] = nothing  # Called before a block is asked for. A run may end by raising here.
+        super().__init__(_reader(source))
         self._form: Any = None
-        self._parts: deque[Any] = deque()
-        self._have = self._at = 0  # The number of waiting samples, and where they begin in the first block.
-        self._ended = False
 
     def take(self, b: int) -> Any:
         """The next b samples as one batch; raises OutOfData, with nothing taken, if there are fewer."""
         while self._have < b:
             self.between()
-            self._pull(b)
+            self._add(self._pull(b))
         pieces, need = [], b
         while need:
             block, start = self._parts[0], self._at
@@ -52,36 +44,19 @@ class BlockStream:
         self.drawn += b
         return batches.join(pieces)
 
-    def _pull(self, b: int) -> None:
-        if self._ended:
-            raise OutOfData(b, self._have, self.drawn)
-        self.waiting = True
+    def _add(self, block: Any) -> None:
         try:
-            block = self._next(b - self._have)
-        except StopIteration:
-            self._ended = True
-            raise OutOfData(b, self._have, self.drawn) from None
-        except BaseException as error:
-            self.broken = error
-            raise
-        finally:
-            self.waiting = False
-        self.blocks += 1
-        try:
-            self._add(block)
+            if _rows(block) == 0:  # Empty blocks are passed over.
+                return
+            block = batches.mapped(_copied, batches.checked(block, "block"))
+            form = batches.form(block)
+            if self._form is None:
+                self._form = form
+            if form != self._form:
+                raise BadInput("block", f"has samples of the form {form}, those of the first block have {self._form}")
         except BadInput as error:
             self.broken = BadInput(f"block {self.blocks - 1}", error.reason)
             raise self.broken from None
-
-    def _add(self, block: Any) -> None:
-        if _rows(block) == 0:  # Empty blocks are passed over.
-            return
-        block = batches.mapped(_copied, batches.checked(block, "block"))
-        form = batches.form(block)
-        if self._form is None:
-            self._form = form
-        if form != self._form:
-            raise BadInput("block", f"has samples of the form {form}, those of the first block have {self._form}")
         self._parts.append(block)
         self._have += batches.count(block)
 

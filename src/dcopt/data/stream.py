@@ -15,7 +15,39 @@ from .blocks import Block, Form, join, own, plain, seen
 from .rows import RowMatrix
 
 
-class Stream:
+class Waiting:
+    """Samples that wait in blocks from a source, which gets the number of samples that are needed and gives a block."""
+
+    def __init__(self, source: Callable[[int], Any]) -> None:
+        self._next = source
+        self.drawn = self.blocks = 0
+        self.waiting = False  # Whether the stream is inside the caller's code.
+        self.broken: BaseException | None = None  # The last error that came from the source or from a block.
+        self.between: Callable[[], None] = nothing  # Called before a block is asked for. A run may end by raising here.
+        self._parts: deque[Any] = deque()
+        self._have = self._at = 0  # The number of waiting samples, and where they begin in the first block.
+        self._ended = False
+
+    def _pull(self, b: int) -> Any:
+        """The next block, not yet checked; raises OutOfData if there is none."""
+        if self._ended:
+            raise OutOfData(b, self._have, self.drawn)
+        self.waiting = True
+        try:
+            block = self._next(b - self._have)
+        except StopIteration:
+            self._ended = True
+            raise OutOfData(b, self._have, self.drawn) from None
+        except BaseException as error:
+            self.broken = error
+            raise
+        finally:
+            self.waiting = False
+        self.blocks += 1
+        return block
+
+
+class Stream(Waiting):
     """Samples in order from an iterable of (X, y) blocks, or from a function draw(b) -> (X, y).
 
     The first block fixes width, precision and storage (dense or CSR); later ones are brought to that. A block that
@@ -27,23 +59,17 @@ class Stream:
     def __init__(
         self, source: Any, kind: str, classes: Any = None, n_features: int | None = None, on_bad: str = "raise"
     ) -> None:
-        self._next = _reader(source)
+        super().__init__(_reader(source))
         self.kind, self.on_bad, self.n_features = kind, on_bad, n_features
         self.classes = check.declared(classes, kind)
         self.form: Form | None = None
-        self.drawn = self.skipped = self.blocks = 0
-        self.waiting = False  # Whether the stream is inside the caller's code.
-        self.broken: BaseException | None = None  # The last error that came from the source or from a block.
-        self.between: Callable[[], None] = nothing  # Called before a block is asked for. A run may end by raising here.
-        self._parts: deque[Block] = deque()
-        self._have = self._at = 0  # The number of waiting samples, and where they begin in the first block.
-        self._ended = False
+        self.skipped = 0
 
     def take(self, b: int) -> tuple[RowMatrix, NDArray[Any]]:
         """The next b samples as a matrix of their own; raises OutOfData, with nothing taken, if there are fewer."""
         while self._have < b:
             self.between()
-            self._pull(b)
+            self._add(self._pull(b), self.blocks - 1)
         assert self.form is not None
         pieces: list[tuple[Any, int, int]] = []
         labels = []
@@ -73,23 +99,6 @@ class Stream:
             at = 0
 
     # ---- one block
-
-    def _pull(self, b: int) -> None:
-        if self._ended:
-            raise OutOfData(b, self._have, self.drawn)
-        self.waiting = True
-        try:
-            block = self._next(b - self._have)
-        except StopIteration:
-            self._ended = True
-            raise OutOfData(b, self._have, self.drawn) from None
-        except BaseException as error:
-            self.broken = error
-            raise
-        finally:
-            self.waiting = False
-        self.blocks += 1
-        self._add(block, self.blocks - 1)
 
     def _add(self, block: Any, number: int, first: int = 0) -> None:
         """Add all of a block, or raise and add nothing; with "skip", add its good rows."""

@@ -53,6 +53,8 @@ def each(task: Callable[[int], None], count: int) -> None:
 
     The caller works too and waits only for what others have begun: it may be a helper itself, or one of many callers.
     """
+    if count == 1:
+        return task(0)
     left = deque(range(count))
 
     def work() -> None:

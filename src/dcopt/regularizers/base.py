@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
-from ..errors import require_number
+from ..errors import require_count, require_number
 from ..xp import Array, namespace
 
 Down: TypeAlias = Callable[[], Array]  # It gives −∇(G − H)(x), and is called only where r₂ has a kink at x.
@@ -95,6 +95,26 @@ class AboveZero(Regularizer):
     @property
     def lower(self) -> float | None:
         return 0.0
+
+
+class ButLargest(AboveZero):
+    """λ times the sum of all but the k largest of some sizes: r₂ has kinks at ties."""
+
+    lam: float
+    k: int
+
+    def __post_init__(self) -> None:
+        settle(self, "lam", 0.0)
+        require_count("k", self.k, 0)
+        object.__setattr__(self, "k", int(self.k))
+
+    @property
+    def L2(self) -> float | None:
+        return None if self.lam > 0.0 and self.k > 0 else 0.0
+
+    @property
+    def certifies(self) -> Stationarity:
+        return "d-stationary"
 
 
 class Wrapping(Regularizer):

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..errors import require_count
 from ..xp import Array, namespace
-from .base import AboveZero, Down, Stationarity, length, nothing, settle, total
+from .base import ButLargest, Down, length, nothing, total
 from .constraint import Rounded
 from .spectral import Spectrum, bad, matrix, number, spectrum, symmetric, values
 
@@ -16,7 +15,7 @@ _UNITS = 8.0  # Singular values move by so many units in the last place of the l
 
 
 @dataclass(frozen=True)
-class NuclearMinusKyFan(Rounded, AboveZero):
+class NuclearMinusKyFan(Rounded, ButLargest):
     """r(X) = λ (‖X‖_* − Σ_{i≤k} σ_i(X)) = λ Σ_{i>k} σ_i(X): 0 exactly where X has a rank of at most k.
 
     X is (m, n), with singular values σ_1 ≥ σ_2 ≥ …; a vector is one column. k = 0 is the nuclear norm λ‖X‖_*. r₂ has
@@ -26,19 +25,6 @@ class NuclearMinusKyFan(Rounded, AboveZero):
 
     lam: float
     k: int = 0
-
-    def __post_init__(self) -> None:
-        settle(self, "lam", 0.0)
-        require_count("k", self.k, 0)
-        object.__setattr__(self, "k", int(self.k))
-
-    @property
-    def L2(self) -> float | None:
-        return None if self.lam > 0.0 and self.k > 0 else 0.0
-
-    @property
-    def certifies(self) -> Stationarity:
-        return "d-stationary"
 
     @property
     def one_step(self) -> bool:

@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..errors import require_count
 from ..xp import Array, namespace
-from .base import AboveZero, Down, Stationarity, nothing, ranks, settle, total
+from .base import ButLargest, Down, nothing, ranks, total
 from .units import Kinked, WeightedL1
 
 
 @dataclass(frozen=True)
-class TopK(AboveZero, Kinked):
+class TopK(ButLargest, Kinked):
     """r(x) = λ (|x|₁ - sum of the k largest |x_i|): zero at k-sparse x; r₂ has kinks at ties.
 
     F = f + r falls at every x with nonzero entries tied for the k-th place, and at every x with fewer than k nonzeros
@@ -22,19 +21,6 @@ class TopK(AboveZero, Kinked):
 
     lam: float
     k: int
-
-    def __post_init__(self) -> None:
-        settle(self, "lam", 0.0)
-        require_count("k", self.k, 0)
-        object.__setattr__(self, "k", int(self.k))
-
-    @property
-    def L2(self) -> float | None:
-        return None if self.lam > 0.0 and self.k > 0 else 0.0
-
-    @property
-    def certifies(self) -> Stationarity:
-        return "d-stationary"
 
     @cached_property
     def kink(self) -> WeightedL1:

@@ -9,16 +9,16 @@ import numpy as np
 
 from ..data.block_stream import BlockStream
 from ..draw import Draw, Sampling
-from ..errors import NeedsFiniteSum
 from ..xp import Array
 from .components import ComponentBatch, Components
-from .protocol import Facts, Look, SumBase
+from .protocol import Facts
+from .stream import StreamBase
 
 _GROUPS = 32  # Groups of held-out samples whose mean gradients tell the deviation of one gradient.
 
 
 @dataclass(eq=False, repr=False)
-class ComponentStream(SumBase):
+class ComponentStream(StreamBase):
     """f(x) = E fn(x, ζ) over samples ζ that come and go. Not frozen: a stream has a position.
 
     `holdout` was taken first and is never drawn from: F and the measures are estimated on it.
@@ -30,34 +30,12 @@ class ComponentStream(SumBase):
     def __repr__(self) -> str:
         return f"ComponentStream({self.holdout!r} held out)"
 
-    @property
-    def n(self) -> None:
-        return None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.holdout.shape
-
-    @property
-    def dtype(self) -> Array:
-        return self.holdout.dtype
-
-    def all(self) -> ComponentBatch:
-        raise NeedsFiniteSum("a full gradient")
-
     def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> ComponentBatch:
         """The next b samples, as the whole of a sum of their own: both points of a correction see the same ones."""
         return self.holdout.over(self.stream.take(int(b))).all()
 
-    def look(self, x: Array) -> Look:
-        raise NeedsFiniteSum("a look at all components")
-
     def facts(self) -> Facts:
         return self.holdout.facts()
-
-    @property
-    def evaluation(self) -> Components:
-        return self.holdout
 
     def spread(self, x: Array) -> float:
         """σ̂(x), σ̂² = (1/(K−1)) Σ m_k ‖g_k − ḡ‖², g_k the mean gradient of the k-th of K groups of held-out samples.
@@ -72,14 +50,6 @@ class ComponentStream(SumBase):
         g = np.stack([f.take(np.arange(*ends[k : k + 2])).all().grad(x).ravel() for k in range(groups)])
         mean = sizes @ g / f.n
         return math.sqrt(float(sizes @ np.sum((g - mean) ** 2, axis=1)) / (groups - 1))
-
-    @property
-    def source(self) -> BlockStream:
-        return self.stream
-
-    @property
-    def broken(self) -> BaseException | None:
-        return self.stream.broken
 
     def notes(self) -> tuple[str, ...]:
         return self.holdout.notes()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..draw import Draw, Sampling
 from ..errors import BadSettings
 from ..xp import Array
-from .protocol import Batch, Facts, Sum, SumBase
+from .protocol import Around, Batch, Facts, Sum
 
 Vector: TypeAlias = NDArray[np.float64]
 _BATCH, _COMPONENTS = 4096, 128  # components that stand for the mean, and components that are seen one by one, at most
@@ -31,7 +31,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatedSum(SumBase):
+class EstimatedSum(Around):
     """The same sum with facts that were estimated: nothing is proven of them, and `how` says so."""
 
     of: Sum
@@ -59,18 +59,6 @@ class EstimatedSum(SumBase):
             lower=known.lower, rho=known.rho, L_H=L_H, L=max(self.L.high, L_H), L_v=self.L_v.high, how=self.how,
             known_convex=known.known_convex, tables=known.tables,
         )  # fmt: skip
-
-    @property
-    def n(self) -> int | None:
-        return self.of.n
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.of.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.of.dtype
 
     def all(self) -> Batch:
         return self.of.all()

@@ -11,7 +11,7 @@ import numpy as np
 from ..draw import Draw, Sampling
 from ..errors import BadInput, a_kind, require
 from ..xp import Array, namespace
-from .protocol import Facts, Sum, SumBase
+from .protocol import Around, Facts, Sum, SumBase
 
 
 class _One(NamedTuple):
@@ -105,23 +105,11 @@ class _Nothing(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class KnownSquare(SumBase):
+class KnownSquare(Around):
     """H(x) = μ/2 ‖x‖²: nothing in it is stochastic. Counts passes in components of another sum."""
 
     mu: float
     of: Sum
-
-    @property
-    def n(self) -> int | None:
-        return self.of.n
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.of.shape
-
-    @property
-    def dtype(self) -> Array:
-        return self.of.dtype
 
     def facts(self) -> Facts:
         return Facts(tables=False)

@@ -256,4 +256,22 @@ class SumBase:
         return ()
 
 
+class Around(SumBase):
+    """A sum around another one, `of`, with its components."""
+
+    of: Sum
+
+    @property
+    def n(self) -> int | None:
+        return self.of.n
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.of.shape
+
+    @property
+    def dtype(self) -> Array:
+        return self.of.dtype
+
+
 _NOTHING = Facts()

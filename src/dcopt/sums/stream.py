@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +17,54 @@ from ..losses import Loss
 from ..xp import Array
 from .batch import LinearBatch
 from .linear import LinearSum
-from .protocol import Facts, Look, SumBase
+from .protocol import Facts, Look, Source, SumBase
 
 _ROUNDING = 1.0 + 1e-6  # rows that were scaled to one length differ by rounding
 
 
+class StreamBase(SumBase):
+    """A sum over samples that are seen once: `holdout`, taken first and never drawn from, stands for the mean."""
+
+    stream: Any
+    holdout: Any
+
+    @property
+    def n(self) -> None:
+        return None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        own: tuple[int, ...] = self.holdout.shape
+        return own
+
+    @property
+    def dtype(self) -> Array:
+        return self.holdout.dtype
+
+    def all(self) -> Any:
+        raise NeedsFiniteSum("a full gradient")
+
+    def look(self, x: Array) -> Look:
+        raise NeedsFiniteSum("a look at all components")
+
+    @property
+    def evaluation(self) -> Any:
+        return self.holdout
+
+    @property
+    def source(self) -> Source:
+        own: Source = self.stream
+        return own
+
+    @property
+    def broken(self) -> BaseException | None:
+        """The last error that came from the source or from one of its blocks."""
+        error: BaseException | None = self.stream.broken
+        return error
+
+
 @dataclass(eq=False)
-class StreamSum(SumBase):
+class StreamSum(StreamBase):
     """f(x) = E φ(⟨a, x⟩, label) over samples that come and go. Not frozen: a stream has a position.
 
     `holdout` was taken first and is never drawn from: F, measures and constants are estimated on it.
@@ -36,21 +78,6 @@ class StreamSum(SumBase):
     largest: float = field(default=0.0, init=False)
     told: tuple[int, int] = field(default=(0, 0), init=False)  # rows skipped and too long that results have mentioned
 
-    @property
-    def n(self) -> None:
-        return None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.holdout.shape
-
-    @property
-    def dtype(self) -> Array:
-        return self.holdout.dtype
-
-    def all(self) -> LinearBatch:
-        raise NeedsFiniteSum("a full gradient")
-
     def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> LinearBatch:
         """The next b samples, as the whole of a sum of their own: both points of a correction see the same ones."""
         a, labels = self.stream.take(int(b))
@@ -59,15 +86,8 @@ class StreamSum(SumBase):
         self._measure(a)
         return LinearSum(a, self.loss, labels, None, self.holdout.classes).all()
 
-    def look(self, x: Array) -> Look:
-        raise NeedsFiniteSum("a look at all components")
-
     def facts(self) -> Facts:
         return replace(self.holdout.facts(), rows=None)
-
-    @property
-    def evaluation(self) -> LinearSum:
-        return self.holdout
 
     def _measure(self, a: RowMatrix) -> None:
         if self.limit == math.inf:
@@ -90,15 +110,6 @@ class StreamSum(SumBase):
         size2 = np.sum(slopes.reshape(f.n, -1) ** 2, axis=1)
         squares = float(np.sum(size2 * f.a.norms2())) - f.n * float(np.sum(g * g))
         return math.sqrt(squares / (f.n - 1)) if not squares < 0.0 else 0.0  # NaN stays
-
-    @property
-    def source(self) -> Stream:
-        return self.stream
-
-    @property
-    def broken(self) -> BaseException | None:
-        """The last error that came from the source or from one of its blocks."""
-        return self.stream.broken
 
     def notes(self) -> tuple[str, ...]:
         """What a result should say about the data that went by since the last result."""
