@@ -20,6 +20,7 @@ from dcopt.regularizers import (
     MCP,
     REGULARIZERS,
     SCAD,
+    Bounded,
     Box,
     CappedL1,
     ElasticNet,
@@ -38,6 +39,7 @@ from dcopt.regularizers import (
     regularizer,
     reweighted,
 )
+from dcopt.regularizers.units import Kinked
 
 INF, NAN = math.inf, math.nan
 LISTS = [[4, 0], [1, 2, 5], [3]]
@@ -55,6 +57,14 @@ def variants():
         if isinstance(r, Profiled):
             yield f"{name}:reweighted", Reweighted(r)
             yield f"{name}:reweighted-rows-except", Except(Reweighted(replace(r, groups="rows")))
+        if isinstance(r, Kinked | ElasticNet | L2 | Zero):
+            yield f"{name}:bounded", Bounded(r, -0.5, 1.25)
+            yield f"{name}:bounded-features-except", Except(Bounded(r, [0, -1, -INF, -0.3], [1, 0, INF, 0.4]))
+            yield f"{name}:positive", Bounded(r)
+        if isinstance(r, (Profiled, ElasticNet)):
+            weighted = replace(r, groups="rows", weights=[0.5, 1, 2, 0.5, 1])
+            yield f"{name}:positive-rows", Bounded(weighted, 0.0, [INF, 0, INF, INF, INF])
+            yield f"{name}:positive-lists-except", Except(Bounded(replace(r, groups=LISTS), [0, -INF, 0, 0, 0, 0]))
     yield "box:features", Box([0, -1, -INF, 2], [1, INF, 0, 2])
     yield "box:entries", Box([[0, -1], [-1, -2], [0, 0]], 1.0)
 
@@ -183,9 +193,7 @@ def test_distance_agrees_with_a_brute_force_projection():
         brute = np.sqrt((u[0] - 0.4) ** 2 + (u[1] - s) ** 2).min()
         assert L1(0.4).distance(u, np.array([1.0, 0.0])) == pytest.approx(brute, abs=1e-3)
         angle = np.linspace(0, 2 * np.pi, 4001)[:, None]
-        ball = np.concatenate(
-            [k * np.hstack([np.cos(angle), np.sin(angle)]) for k in np.linspace(0, 0.4, 41)]
-        )
+        ball = np.concatenate([k * np.hstack([np.cos(angle), np.sin(angle)]) for k in np.linspace(0, 0.4, 41)])
         brute = np.linalg.norm(u - ball, axis=1).min()
         assert L1(0.4, groups="rows").distance(u[None], np.zeros((1, 2))) == pytest.approx(brute, abs=1e-2)
 

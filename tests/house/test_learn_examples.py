@@ -106,3 +106,13 @@ def test_stability_selection_leaves_the_noise_out(tmp_path: Path, capsys: pytest
     assert int(out[0].split(", ")[1].split()[0]) > 0  # the noise that cross-validation keeps
     assert "noise" not in out[1] and "bmi" in out[1] and "at most 5²" in out[2]
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_the_peaks_of_a_mixture_are_found_with_their_sign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = example("peaks")
+    module["main"](str(tmp_path / "figure.png"))
+    lines = {line.split(":")[0]: line for line in capsys.readouterr().out.splitlines()}
+    kept = {name: int(line.split()[-6]) for name, line in lines.items()}
+    assert kept["MCP, positive"] <= kept["lasso, positive"] < kept["lasso"]
+    assert "0 of them negative" in lines["MCP, positive"] and "0 of them negative" not in lines["lasso"]
+    assert (tmp_path / "figure.png").stat().st_size > 5_000

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import BadSettings
 from ..losses.constant import minimize
 from ..problem import Problem
-from ..regularizers import Except
+from ..regularizers import Bounded, Except
 from ..subproblems.parts import kink_of
 from ..sums import pieces
 from .penalties import free_rows, with_lam
@@ -40,16 +40,19 @@ def null_model(P: Problem) -> NDArray[Any]:
 def lam_max(P: Problem, x: NDArray[Any]) -> float:
     """The least λ at which the null model x is critical: max_j |∇f(x)_j| / (weights_j ψ'(0)/λ), over blocks j.
 
+    Of a gradient only what pulls x off its bounds counts.
+
     Raised by the rounding of a gradient, so that it gives the null model exactly. Where r₂ has a kink at 0 (top-k,
     ℓ₁ − ℓ₂), F may fall there at any λ, and lam_max is only a scale.
     """
     r = P.r.of if isinstance(P.r, Except) else P.r
-    one = kink_of(with_lam(r, 1.0))
+    one = kink_of(with_lam(r.of if isinstance(r, Bounded) else r, 1.0))
     if one is None:
         expected = "one with a kink at 0 where λ is a share of lam_max (also where lam is None); else give lam or lams"
         raise BadSettings("penalty", r, expected)
     g = P.evaluation_sum.all().grad(np.asarray(x, np.float64))
     g = g[:-1] if isinstance(P.r, Except) else g
+    g = r.within(-g) if isinstance(r, Bounded) else g
     c, size = one.units.fit(one.c, g), one.units.norms(g)
     c = np.broadcast_to(c, size.shape)
     rounding = 1e-9 if P.dtype == np.float64 else 1e-5

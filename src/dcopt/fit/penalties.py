@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadSettings, nearest, pick, require_number
-from ..regularizers import Regularizer
+from ..errors import BadSettings, nearest, pick, require, require_number
+from ..regularizers import Bounded, Box, Regularizer, Zero
 from .parts import own_lam, part_of
 
 # The default λ, as a share of lam_max, near the best score of a path: on rows left out, with SCAD, the accuracy is
@@ -25,9 +26,12 @@ _ALL = {"rows": "rows", "entries": None}  # All coefficients of a feature form a
 
 
 def penalty_of(
-    spec: Any, groups: Any, unpenalized: Any, names: NDArray[Any] | None, d: int, classes: int
+    spec: Any, groups: Any, unpenalized: Any, names: NDArray[Any] | None, d: int, classes: int, bounds: Any = None
 ) -> Regularizer:
-    """The penalty over d features: with its groups ("rows" where there are classes), and weight 0 on free features."""
+    """The penalty over d features: with its groups ("rows" where there are classes), and weight 0 on free features.
+
+    `bounds`: (low, high), within which it holds, or None.
+    """
     r: Any = part_of("penalty", spec)
     has = {field.name for field in fields(r) if field.init} if is_dataclass(r) else set[str]()
     if is_dataclass(r):
@@ -41,12 +45,39 @@ def penalty_of(
     if r.shape is not None and r.shape[0] != d:
         raise BadSettings("penalty", r, f"one for {d} features: its weights, groups or bounds are for {r.shape[0]}")
     free = features("unpenalized", unpenalized, names, d)
-    out: Regularizer = r
-    if not free.size:
-        return out
-    if "weights" not in has:
-        raise BadSettings("unpenalized", unpenalized, f"None: {type(r).__name__} has no weights per feature")
-    out = replace(r, weights=_weights(r, free, d))
+    if free.size:
+        if "weights" not in has:
+            raise BadSettings("unpenalized", unpenalized, f"None: {type(r).__name__} has no weights per feature")
+        r = replace(r, weights=_weights(r, free, d))
+    out: Regularizer = r if bounds is None else _bounded(r, bounds, d)
+    return out
+
+
+def limits(positive: Any, bounds: Any) -> tuple[Any, Any] | None:
+    """(low, high) of an estimator's settings, None where there are none."""
+    require(isinstance(positive, bool | np.bool_), "positive", positive, "True or False")
+    if bounds is None:
+        return (0.0, math.inf) if positive else None
+    require(not positive, "bounds", bounds, "None where positive=True, which stands for (0, inf)")
+    good = isinstance(bounds, tuple | list) and len(bounds) == 2
+    require(good, "bounds", bounds, "a pair (low, high) of numbers, or of one number for each feature")
+    return bounds[0], bounds[1]
+
+
+def _bounded(r: Regularizer, bounds: tuple[Any, Any], d: int) -> Regularizer:
+    """The penalty within bounds, refused by the names of an estimator's settings."""
+    if free_rows(r, d).size:
+        raise BadSettings("bounds", bounds, "no features without a penalty: the model without features has no bounds")
+    if isinstance(r, Zero):
+        out: Regularizer = Box(*bounds)
+    else:
+        out = Bounded(r, *bounds)
+    if out.shape is not None and out.shape[0] != d:
+        raise BadSettings("bounds", bounds, f"one number, or one for each of {d} features: there are {out.shape[0]}")
+    low, high = (np.asarray(b) for b in bounds)
+    require(
+        bool(np.all(low <= 0.0) and np.all(high >= 0.0)), "bounds", bounds, "low <= 0 <= high: a penalty pulls to 0"
+    )
     return out
 
 
@@ -66,6 +97,8 @@ def chosen_lam(r: Regularizer, spec: Any, lam: Any, lam_scale: str, share: float
 
 def with_lam(r: Regularizer, lam: float) -> Regularizer:
     """The same penalty with another λ."""
+    if isinstance(r, Bounded):
+        return replace(r, of=with_lam(r.of, lam))
     if not hasattr(r, "lam"):
         raise BadSettings("lam", lam, f"None: {type(r).__name__} has no lam")
     return replace(r, lam=lam)  # type: ignore[type-var]

@@ -84,6 +84,12 @@ class Scaling(NamedTuple):
         out[:d] *= scale
         return out.astype(x.dtype)
 
+    def bounds(self, given: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Bounds on coefficients of the original rows, as bounds on those of the scaled rows."""
+        low, high = (np.asarray(b, np.float64) for b in given)
+        scale = self.scale[:, None] if max(low.ndim, high.ndim) == 2 else self.scale
+        return tuple(np.where(b == 0.0, 0.0, b * scale) for b in (low, high))  # type: ignore[return-value]  # two
+
     def _beside(self, x: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
         shape = (-1,) + (1,) * (x.ndim - 1)
         return self.mean.reshape(shape), self.scale.reshape(shape), len(self.scale)

@@ -110,6 +110,10 @@ class Task:
         """The reverse of `in_units`."""
         return x if self.scaling is None else self.scaling.unfold(x)
 
+    def limits(self, bounds: tuple[Any, Any] | None) -> tuple[Any, Any] | None:
+        """Bounds in the units of the original data as bounds on a solution."""
+        return bounds if bounds is None or self.scaling is None else self.scaling.bounds(bounds)
+
     def accuracy(self, x: NDArray[Any]) -> float:
         """The share of rows whose class has the largest score."""
         z = self.rows.dot(np.ascontiguousarray(x[: self.d])) + (x[-1] if self.intercept else 0.0)

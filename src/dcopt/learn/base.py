@@ -17,7 +17,7 @@ from ..errors import BadInput, BadSettings, elsewhere, pick, require, require_co
 from ..fit.null import lam_max, null_model
 from ..fit.parts import WithParts
 from ..fit.path import PathResult, follow, grid, summary
-from ..fit.penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, penalty_of, with_lam
+from ..fit.penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, limits, penalty_of, with_lam
 from ..fit.solver_choice import choices
 from ..fit.standard import columns_of, scaling_of
 from ..fit.task import Budget, Done, Progress, Task, run
@@ -156,8 +156,9 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
     def _penalty(self, task: Task) -> Regularizer:
         require(isinstance(self.standardize, bool | np.bool_), "standardize", self.standardize, "True or False")
         names = getattr(self, "feature_names_in_", None)
-        r = penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, (*task.width, 2)[0])
-        if self.standardize and not hasattr(r, "lam") and not homogeneous(r):
+        bounds = task.limits(limits(self.positive, self.bounds))
+        r = penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, (*task.width, 2)[0], bounds)
+        if self.standardize and bounds is None and not hasattr(r, "lam") and not homogeneous(r):
             expected = f"False: {type(r).__name__} limits coefficients in the units of the data"
             raise BadSettings("standardize", True, expected)
         return r

@@ -147,6 +147,8 @@ class DCClassifier(Online, Classifies):
     groups : lists of features (names or numbers) that enter together, features in none stand alone; or one label for
         each feature; "rows": each feature for all classes together; "entries": each coefficient by itself
     unpenalized : features (names, numbers or a mask) that are never penalised
+    positive, bounds : coefficients ≥ 0; (low, high) with low ≤ 0 ≤ high, numbers or one for each feature, in the units
+        of the data. Not the intercept. With groups or rows of classes only bounds 0 and ±∞
     fit_intercept : an intercept that is not penalised
     standardize : fit columns divided by their standard deviation (dense ones are centred, too); coefficients and
         predictions are in the units of the data, λ, F and the certificate are those of the standardised columns
@@ -191,6 +193,8 @@ class DCClassifier(Online, Classifies):
         lam_scale: str = "absolute",
         groups: Any = None,
         unpenalized: Any = None,
+        positive: bool = False,
+        bounds: Any = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -210,6 +214,7 @@ class DCClassifier(Online, Classifies):
     ) -> None:
         self.loss, self.penalty, self.lam, self.lam_scale = loss, penalty, lam, lam_scale
         self.groups, self.unpenalized = groups, unpenalized
+        self.positive, self.bounds = positive, bounds
         self.fit_intercept, self.standardize = fit_intercept, standardize
         self.class_weight, self.solver, self.search = class_weight, solver, search
         self.tol, self.measure = tol, measure

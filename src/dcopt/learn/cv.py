@@ -172,6 +172,8 @@ class DCClassifierCV(CrossValidated, Classifies):
         n_jobs: int | None = None,
         groups: Any = None,
         unpenalized: Any = None,
+        positive: bool = False,
+        bounds: Any = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -187,6 +189,7 @@ class DCClassifierCV(CrossValidated, Classifies):
         self.loss, self.penalty, self.n_lams, self.ratio, self.lams = loss, penalty, n_lams, ratio, lams
         self.cv, self.rule, self.scoring, self.n_jobs = cv, rule, scoring, n_jobs
         self.groups, self.unpenalized = groups, unpenalized
+        self.positive, self.bounds = positive, bounds
         self.fit_intercept, self.standardize = fit_intercept, standardize
         self.class_weight, self.solver, self.tol, self.measure = class_weight, solver, tol, measure
         self.max_passes, self.max_seconds = max_passes, max_seconds
@@ -211,6 +214,8 @@ class DCRegressorCV(CrossValidated, Regresses):
         n_jobs: int | None = None,
         groups: Any = None,
         unpenalized: Any = None,
+        positive: bool = False,
+        bounds: Any = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         solver: str = "auto",
@@ -225,6 +230,7 @@ class DCRegressorCV(CrossValidated, Regresses):
         self.loss, self.penalty, self.n_lams, self.ratio, self.lams = loss, penalty, n_lams, ratio, lams
         self.cv, self.rule, self.scoring, self.n_jobs = cv, rule, scoring, n_jobs
         self.groups, self.unpenalized = groups, unpenalized
+        self.positive, self.bounds = positive, bounds
         self.fit_intercept, self.standardize = fit_intercept, standardize
         self.solver, self.tol, self.measure = solver, tol, measure
         self.max_passes, self.max_seconds = max_passes, max_seconds

@@ -115,6 +115,8 @@ class DCRegressor(Online, Regresses):
         lam_scale: str = "absolute",
         groups: Any = None,
         unpenalized: Any = None,
+        positive: bool = False,
+        bounds: Any = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         solver: str = "auto",
@@ -133,6 +135,7 @@ class DCRegressor(Online, Regresses):
     ) -> None:
         self.loss, self.penalty, self.lam, self.lam_scale = loss, penalty, lam, lam_scale
         self.groups, self.unpenalized = groups, unpenalized
+        self.positive, self.bounds = positive, bounds
         self.fit_intercept, self.standardize = fit_intercept, standardize
         self.solver, self.search, self.tol, self.measure = solver, search, tol, measure
         self.max_passes, self.max_seconds, self.warm_start = max_passes, max_seconds, warm_start

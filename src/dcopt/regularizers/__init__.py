@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import pick
 from .ball import Ball
 from .base import Convex, Regularizer
+from .bounded import Bounded
 from .box import Box, Nonnegative
 from .capped_l1 import CappedL1
 from .elastic_net import ElasticNet
@@ -57,7 +58,7 @@ def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regular
 
 
 __all__ = [
-    "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
+    "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Bounded", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
     "Exponential", "Fused", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "NuclearMinusKyFan",
     "Profiled", "Regularizer", "Reweighted", "Simplex", "SpectralBall", "TopK", "TransformedL1", "WeightedL1", "Zero",
     "regularizer", "reweighted",

@@ -65,25 +65,26 @@ class Box(Constraint):
         return np.broadcast_shapes(np.shape(self.low), np.shape(self.high)) or None
 
     def r1(self, x: Array) -> float:
-        low, high = self._fit(self._ends(x) if is_single(x) else self._given, x)
+        low, high = self._fit(self.ends(x) if is_single(x) else self._given, x)
         if bool(namespace(x).any((x < low) | (x > high))):
             return math.inf
         return total(nothing(x))
 
     def prox(self, v: Array, step: Any) -> Array:
-        xp, (low, high) = namespace(v), self._fit(self._ends(v), v)
+        xp, (low, high) = namespace(v), self._fit(self.ends(v), v)
         return xp.minimum(xp.maximum(v, low), high)
 
     def distance(self, u: Array, x: Array) -> float:
         """The normal cone holds the positive part of u where x = high, the negative part where x = low."""
         if self.r1(x) == math.inf:
             return math.inf
-        xp, (low, high) = namespace(u, x), self._fit(self._ends(x), x)
+        xp, (low, high) = namespace(u, x), self._fit(self.ends(x), x)
         up = xp.where(x >= high, nothing(u), xp.maximum(u, 0.0))
         down = xp.where(x <= low, nothing(u), xp.maximum(-u, 0.0))
         return length(up + down + nothing(x))
 
-    def _ends(self, x: Array) -> tuple[Any, Any]:
+    def ends(self, x: Array) -> tuple[Any, Any]:
+        """The bounds for a point like x."""
         return self.of_single.bounds if is_single(x) else self.bounds
 
     def _fit(self, bounds: tuple[Any, Any], x: Array) -> tuple[Any, Any]:

@@ -39,18 +39,18 @@ class ElasticNet(AboveZero, Convex):
         return self.kinked.shape
 
     def r1(self, x: Array) -> float:
-        return self.kinked.r1(x) + 0.5 * total(self._mu(x) * x * x)
+        return self.kinked.r1(x) + 0.5 * total(self.bend(x) * x * x)
 
     def prox(self, v: Array, step: Any) -> Array:
         """prox of the kinked part at v / (1 + step μ) with step / (1 + step μ)."""
         step = stepsize(step, v)
-        scale = 1.0 + step * self._mu(v)
+        scale = 1.0 + step * self.bend(v)
         return self.kinked.prox(v / scale, step / scale)
 
     def distance(self, u: Array, x: Array) -> float:
-        return self.kinked.distance(u - self._mu(x) * x, x)
+        return self.kinked.distance(u - self.bend(x) * x, x)
 
-    def _mu(self, x: Array) -> Any:
+    def bend(self, x: Array) -> Any:
         """μ weights_j, in a shape that broadcasts to x."""
         if self.weights is None:
             return self.mu

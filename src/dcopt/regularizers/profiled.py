@@ -106,14 +106,14 @@ class Profiled(AboveZero, Kinked):
         if self.units is ENTRIES and self.profile_L2 == 0.0:
             return nothing(x)
         a = self.units.norms(x)
-        return self._concave(self.dpsi(a), x, a)
+        return self.concave(self.dpsi(a), x, a)
 
     def steepest(self, x: Array, down: Down) -> Array:
         """As `subgrad`, with the ψ'(|x_j|) of `slopes`."""
         if not self.jumps:
             return self.subgrad(x)
         a = self.units.norms(x)
-        return self._concave(self._slope(x, a, down), x, a)
+        return self.concave(self._slope(x, a, down), x, a)
 
     def slopes(self, x: Array, down: Down) -> Array:
         """weights_j ψ'(|x_j|₂), one per block: the weights of the reweighted l1 step.
@@ -135,7 +135,7 @@ class Profiled(AboveZero, Kinked):
                 slope = xp.where(far > near, two, one)
         return slope
 
-    def _concave(self, slope: Array, x: Array, a: Array) -> Array:
+    def concave(self, slope: Array, x: Array, a: Array) -> Array:
         """weights_j (ψ'(0) - slope_j) x_j / |x_j|: the w ∈ ∂r₂(x) with these slopes of ψ."""
         return self.units.along(self._weigh(self.slope0 - slope, x), x, a)
 

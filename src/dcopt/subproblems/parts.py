@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..regularizers import L2, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
+from ..regularizers import L2, Bounded, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
 from ..regularizers.profiled import Profiled
 from ..regularizers.units import ENTRIES, Entries, Kinked, Lists, Rows
 
@@ -46,15 +46,20 @@ def kink_of(r: Regularizer) -> WeightedL1 | None:
 
 def blocks(r: Regularizer) -> bool:
     """Whether r1 is separable by blocks of features, so that its prox takes one step length for each feature."""
-    if isinstance(r, Except):
+    if isinstance(r, Except | Bounded):
         return blocks(r.of)
     return isinstance(r, (Zero, L2, Box)) or kink_of(r) is not None or hasattr(r, "parts")
 
 
 def separable(r: Regularizer) -> bool:
-    """Whether r1 is separable by coefficient or by row, so that `parts` applies. Groups of several features are not."""
+    """Whether r1 is separable by coefficient or by row, so that `parts` applies. Groups of several features are not.
+
+    Nor are bounds together with a penalty over rows.
+    """
     if isinstance(r, Except):
         return separable(r.of)
+    if isinstance(r, Bounded):
+        return isinstance(r.units, Entries)
     kink = kink_of(r)
     return blocks(r) and (kink is None or not isinstance(kink.units, Lists))
 
@@ -108,6 +113,8 @@ def homogeneous(r: Regularizer) -> bool:
     """Whether r1(tx) = t r1(x) for t > 0: a weighted l1 or a cone. A regularizer may declare it."""
     if isinstance(r, Except):
         return homogeneous(r.of)
+    if isinstance(r, Bounded):
+        return homogeneous(r.of) and homogeneous(r.box)
     if isinstance(r, Box):
         return all(bool(np.all((b == 0.0) | np.isinf(b))) for b in map(np.asarray, r.bounds))
     if isinstance(r, ElasticNet):
@@ -125,6 +132,9 @@ def parts(r: Regularizer, shape: tuple[int, ...]) -> Parts:
         free = (0.0, 0.0, -math.inf, math.inf)
         wide = [np.concatenate([a, np.full((last, a.shape[1]), b)]) for a, b in zip(head[:4], free, strict=True)]
         return Parts(wide[0], wide[1], wide[2], wide[3], head.rows)
+    if isinstance(r, Bounded):
+        inner, limits = parts(r.of, shape), parts(r.box, shape)
+        return inner._replace(low=limits.low, high=limits.high)
     x = np.zeros(shape)
     c: Any = 0.0
     m: Any = 0.0
