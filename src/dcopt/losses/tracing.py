@@ -104,6 +104,11 @@ def _renamed(line: Line, order: dict[int, int]) -> Line:
     return (line[0], *(order[i] for i in _arguments(line)), *(line[2:] if line[0] == "pow" else ()))
 
 
+def _operator(op: str, swapped: bool = False) -> Callable[[Traced, Any], Traced]:
+    """The method for an operator; `swapped`: the number is on its right."""
+    return lambda a, b: a.lines.apply(op, b, a) if swapped else a.lines.apply(op, a, b)
+
+
 class Traced:
     """A number of which only the way it was computed is known."""
 
@@ -121,29 +126,12 @@ class Traced:
     def __float__(self) -> float:
         raise NotTraceable("float() of the argument, or a function of the module math: use those of NumPy")
 
-    def __add__(self, b: Any) -> Traced:
-        return self.lines.apply("add", self, b)
-
-    def __radd__(self, b: Any) -> Traced:
-        return self.lines.apply("add", b, self)
-
-    def __sub__(self, b: Any) -> Traced:
-        return self.lines.apply("sub", self, b)
-
-    def __rsub__(self, b: Any) -> Traced:
-        return self.lines.apply("sub", b, self)
-
-    def __mul__(self, b: Any) -> Traced:
-        return self.lines.apply("mul", self, b)
-
-    def __rmul__(self, b: Any) -> Traced:
-        return self.lines.apply("mul", b, self)
-
-    def __truediv__(self, b: Any) -> Traced:
-        return self.lines.apply("div", self, b)
-
-    def __rtruediv__(self, b: Any) -> Traced:
-        return self.lines.apply("div", b, self)
+    __add__, __radd__ = _operator("add"), _operator("add", swapped=True)
+    __sub__, __rsub__ = _operator("sub"), _operator("sub", swapped=True)
+    __mul__, __rmul__ = _operator("mul"), _operator("mul", swapped=True)
+    __truediv__, __rtruediv__ = _operator("div"), _operator("div", swapped=True)
+    __lt__, __gt__ = _operator("lt"), _operator("lt", swapped=True)
+    __le__, __ge__ = _operator("le"), _operator("le", swapped=True)
 
     def __neg__(self) -> Traced:
         return self.lines.apply("neg", self)
@@ -156,18 +144,6 @@ class Traced:
 
     def __pow__(self, to: Any) -> Traced:
         return power(self, to)
-
-    def __lt__(self, b: Any) -> Traced:
-        return self.lines.apply("lt", self, b)
-
-    def __le__(self, b: Any) -> Traced:
-        return self.lines.apply("le", self, b)
-
-    def __gt__(self, b: Any) -> Traced:
-        return self.lines.apply("lt", b, self)
-
-    def __ge__(self, b: Any) -> Traced:
-        return self.lines.apply("le", b, self)
 
     # ---- functions of other libraries
 
