@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice, repeat
 
 from ..draw import Draw
 from ..problem import Problem
@@ -24,10 +24,10 @@ from .program import Program
 from .settings import Local
 
 
-def local_dca(P: Problem, how: Local, state: State, seed: int) -> Iterator[State]:
-    """x⁺ is the first candidate at which F, looked at, has fallen as far as it must."""
+def local_dca(P: Problem, usual: Local, state: State, seed: int, first: Local | None = None) -> Iterator[State]:
+    """x⁺ is the first candidate at which F, looked at, has fallen as far as it must. `first`: how the first step is."""
     assert P.f is not None  # `Local.check` has asked.
-    while True:
+    for how in chain(() if first is None else (first,), repeat(usual)):
         draw = Draw(seed, state.t)
         f = how.samples.sum(P.f, draw)
         look, cost = known(f, state)

@@ -99,19 +99,13 @@ class Run:
         """With leaps on the way to the first critical point, where these are asked for."""
         return replace(how, escape=self._escape) if self.searches and self.goal.leaps else how
 
-    def _states(self, state: State) -> Iterator[State]:
-        """Those after this one."""
-        if self.local is not None:
-            return local_dca(self.P, self._leaping(self.local), state, self.seed)
-        return self.ready.states(state, self.seed, self.subsolver)
-
-    def _after_leap(self, state: State) -> Iterator[State]:
-        """Those after a critical point: one step that looks for a lower one, and then as before."""
-        assert self.local is not None
-        how = replace(self.local, escape=self._escape, leaps_only=True)
-        state = next(local_dca(self.P, how, state, self.seed))
-        yield state
-        yield from self._states(state)
+    def _states(self, state: State, leap: bool) -> Iterator[State]:
+        """Those after this one; `leap`: it is critical, and the first step looks for a lower point."""
+        how = self.local
+        if how is None:
+            return self.ready.states(state, self.seed, self.subsolver)
+        first = replace(how, escape=self._escape, leaps_only=True) if leap else None
+        return local_dca(self.P, self._leaping(how), state, self.seed, first)
 
     # ---- the run
 
@@ -126,7 +120,7 @@ class Run:
             if keeper is not None and new:
                 keeper.begin(driver)
             while True:
-                states = self._after_leap(driver.state) if driver.ledger.leap else self._states(driver.state)
+                states = self._states(driver.state, driver.ledger.leap)
                 end = driver.go(states, rule, callbacks, keeper)
                 if not self._goes_on(driver, end):
                     break
