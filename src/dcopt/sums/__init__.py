@@ -1,6 +1,7 @@
 """Sums of components: everything above the data asks them, and never a matrix."""
 
 from .anchored import AnchoredSum
+from .base import SumBase
 from .batch import LinearBatch
 from .build_components import components
 from .component_stream import ComponentStream
@@ -12,7 +13,7 @@ from .homes import Given, Here, Homes, PartData, Recipe
 from .linear import LinearSum
 from .over_rows import Parted, over_rows
 from .parts import PartsSum
-from .protocol import FREE, Batch, Cost, Facts, Look, Sum, SumBase, SumOverRows
+from .protocol import FREE, Batch, Cost, Facts, Look, Sum, SumOverRows
 from .stream import StreamSum
 from .watching import WatchingSum
 

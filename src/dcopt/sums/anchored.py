@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..draw import Draw, Sampling
 from ..xp import Array
-from .protocol import Batch, Look, SumBase, SumOverRows
+from .base import SumBase
+from .protocol import Batch, Look, SumOverRows
 
 
 class AnchoredSum(SumBase):

@@ -14,7 +14,8 @@ from ..draw import Draw, Sampling
 from ..errors import BadSettings, require
 from ..xp import Array
 from .autodiff import Engine
-from .protocol import Facts, SumBase
+from .base import SumBase
+from .protocol import Facts
 
 CHUNK = 8192  # Components that are evaluated at once; memory grows with it, and smaller chunks cost more calls.
 

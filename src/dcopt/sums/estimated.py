@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..draw import Draw, Sampling
 from ..errors import BadSettings
 from ..xp import Array
-from .protocol import Around, Batch, Facts, Sum
+from .base import Around
+from .protocol import Batch, Facts, Sum
 
 Vector: TypeAlias = NDArray[np.float64]
 _BATCH, _COMPONENTS = 4096, 128  # components that stand for the mean, and components that are seen one by one, at most

@@ -11,7 +11,8 @@ import numpy as np
 from ..draw import Draw, Sampling
 from ..errors import BadInput, a_kind, require
 from ..xp import Array, namespace
-from .protocol import Around, Facts, Sum, SumBase
+from .base import Around, SumBase
+from .protocol import Facts, Sum
 
 
 class _One(NamedTuple):

@@ -15,6 +15,7 @@ from ..draw import Draw, Sampling
 from ..losses import Loss
 from ..losses.constant import best_constant
 from ..xp import Array
+from .base import SumBase
 from .batch import LinearBatch
 from .constants import Smoothness, smoothness
 from .curvature import Curvature
@@ -23,7 +24,7 @@ from .grams import Grams
 from .importance import ImportanceWeights
 from .linear_curvature import LinearCurvature
 from .pieces import largest_bend, squares_of_columns, sums_of_columns
-from .protocol import Facts, Look, SumBase
+from .protocol import Facts, Look
 
 
 @dataclass(frozen=True, eq=False)

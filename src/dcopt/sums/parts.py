@@ -31,13 +31,14 @@ from ..losses.constant import best_constant
 from ..xp import Array
 from . import part_pieces as at_home
 from . import pieces
+from .base import SumBase
 from .constants import Smoothness, smoothness
 from .curvature import Curvature
 from .grams import Grams
 from .homes import Given, Here, Homes, Own, PartData, Recipe
 from .importance import drawn
 from .parts_curvature import PartsCurvature
-from .protocol import Facts, Look, SumBase
+from .protocol import Facts, Look
 from .recipes import AsGiven, Chosen, Reweighted, Sampled
 
 

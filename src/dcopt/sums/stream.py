@@ -15,9 +15,10 @@ from ..draw import Draw, Sampling
 from ..errors import NeedsFiniteSum
 from ..losses import Loss
 from ..xp import Array
+from .base import SumBase
 from .batch import LinearBatch
 from .linear import LinearSum
-from .protocol import Facts, Look, Source, SumBase
+from .protocol import Facts, Look, Source
 
 _ROUNDING = 1.0 + 1e-6  # rows that were scaled to one length differ by rounding
 

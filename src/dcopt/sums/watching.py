@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..draw import Draw, Sampling
 from ..xp import Array, namespace
-from .protocol import Batch, Facts, Sum, SumBase
+from .base import SumBase
+from .protocol import Batch, Facts, Sum
 
 
 class WatchingSum(SumBase):
