@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from . import adaptive, estimators, losses, measures, problems, regularizers
 from .datasets.named import load_dataset, load_libsvm
 from .datasets.save import save_libsvm
-from .datasets.shards.opened import Shards
-from .datasets.shards.opened import open_shards as open
 from .datasets.shards.pack import pack
 from .errors import (
     BadFile,
@@ -32,6 +30,8 @@ from .problems.erm import erm
 from .problems.stream import stream
 from .runs import stop
 from .runs.resume import resume
+from .shards import Shards
+from .shards import open_set as open
 from .solve import iterate, solve
 from .state import Certificate, Result, State
 from .status import Status

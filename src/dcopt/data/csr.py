@@ -31,6 +31,7 @@ class CsrRows:
     indices: NDArray[Any]
     data: NDArray[Any]
     d: int
+    lean: bool = False  # No copy of some columns is kept: the arrays are those of a file, which may exceed the memory.
 
     def __post_init__(self) -> None:
         global kernels
@@ -41,7 +42,7 @@ class CsrRows:
             self._part_kernels(1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CsrRows, (self.indptr, self.indices, self.data, self.d)  # A copy loads its kernels itself.
+        return CsrRows, (self.indptr, self.indices, self.data, self.d, self.lean)  # A copy loads its kernels itself.
 
     def _get_ready(self, use: str) -> bool:
         kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
@@ -159,7 +160,7 @@ class CsrRows:
 
     @cached_property
     def by_columns(self) -> CsrColumns:
-        return CsrColumns(self.fixed, self.shape, kernels, self.large)
+        return CsrColumns(self.fixed, self.shape, kernels, self.large, keeps=not self.lean)
 
     def norms2(self) -> NDArray[np.float64]:
         out: NDArray[np.float64] = kernels.norms2(self.indptr, self.data)

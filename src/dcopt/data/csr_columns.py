@@ -16,8 +16,11 @@ _FEW = 4  # The wanted columns are copied when they hold at most this share of t
 class CsrColumns:
     """Access by columns to (indptr, indices, data), read-only arrays of a matrix of this shape."""
 
-    def __init__(self, fixed: tuple[NDArray[Any], ...], shape: tuple[int, int], kernels: Any, large: bool) -> None:
+    def __init__(
+        self, fixed: tuple[NDArray[Any], ...], shape: tuple[int, int], kernels: Any, large: bool, keeps: bool = True
+    ) -> None:
         self.fixed, self.entries, self._kernels, self._large = fixed, int(fixed[0][-1]), kernels, large
+        self._keeps = keeps  # Whether `few` may make copies.
         self.n, self.d = shape
         self._few: tuple[NDArray[Any], tuple[NDArray[Any], ...]] | None = None  # The last result of `few`,
         self._held: tuple[NDArray[Any], ...] | None = None  # and of `columns`.
@@ -57,7 +60,7 @@ class CsrColumns:
         held = self._few
         if held is not None and held[0][columns].all():
             return held[1]
-        if not (make and self._large) or _FEW * self.count(columns) > self.entries:
+        if not (make and self._large and self._keeps) or _FEW * self.count(columns) > self.entries:
             return None
         wanted, size = np.zeros(self.d, np.bool_), self.count(columns)
         wanted[columns] = True

@@ -156,6 +156,9 @@ class LinearSum(SumBase):
     @cached_property
     def row_sizes(self) -> Array:
         """w_i ‖a_i‖², from one look at the rows"""
+        return self._row_sizes()
+
+    def _row_sizes(self) -> Array:
         norms = self.a.norms2()
         return norms if self.weights is None else norms * self.weights
 
@@ -179,12 +182,20 @@ class LinearSum(SumBase):
     @cached_property
     def largest_row(self) -> float:
         """max w_i ‖a_i‖²"""
-        return float(self.row_sizes.max())
+        return self._sizes_of_rows[0]
 
     @cached_property
     def mean_row(self) -> float:
         """(1/N) Σ w_i ‖a_i‖²"""
-        return float(np.mean(self.row_sizes))
+        return self._sizes_of_rows[1]
+
+    @cached_property
+    def _sizes_of_rows(self) -> tuple[float, float]:
+        """The largest w_i ‖a_i‖² and their mean; the numbers themselves are not kept for it."""
+        sizes = self.__dict__.get("row_sizes")
+        if sizes is None:
+            sizes = self._row_sizes()
+        return float(sizes.max()), float(np.mean(sizes))
 
     @cached_property
     def mean_weight(self) -> float:

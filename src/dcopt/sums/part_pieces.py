@@ -65,7 +65,19 @@ def pull(f: LinearSum, rows: Rows, share: float, c: Array) -> Array:
 
 def _keep(f: LinearSum, x: Array, z: Array) -> None:
     seen: list[tuple[Array, Array]] = f.__dict__.setdefault("_looks", [])
-    seen[:] = [(x.copy(), z), *(other for other in seen if not _same(other[0], x))][:_LOOKS]
+    seen[:] = [(_shared(x), z), *(other for other in seen if not _same(other[0], x))][:_LOOKS]
+
+
+_POINTS: list[Array] = []  # The last points, so that all parts in this process hold one copy of each.
+
+
+def _shared(x: Array) -> Array:
+    """A copy of x, the same object for all parts: a cache, from which nothing follows."""
+    for there in list(_POINTS):
+        if _same(there, x):
+            return there
+    _POINTS[:] = [x.copy(), *_POINTS[: _LOOKS - 1]]
+    return _POINTS[0]
 
 
 def _same(one: Array, two: Array) -> bool:

@@ -1,4 +1,4 @@
-"""`dcopt.open`: a set of shards, or one group that another program wrote, as a row matrix with labels and weights."""
+"""A set of shards, or one group that another program wrote, as a row matrix with labels and weights."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .manifest import Manifest, is_set, read_manifest
 from .shard import Shard, check_digest, check_files
 
 
-class Shards(StackedRows):
-    """Rows in shards on disk. It is taken wherever X is, and brings its labels and weights.
+class ShardRows(StackedRows):
+    """Rows in shards on disk, with their labels and weights.
 
     Rows have the numbers of the set, which follow from the shuffle: `places()` are their numbers in the input.
     """
@@ -60,6 +60,10 @@ class Shards(StackedRows):
         parts = [shard.vector("weight") for shard in self.shards]
         found = [part for part in parts if part is not None]
         return np.concatenate(found) if len(found) == len(parts) else None
+
+    def in_memory(self) -> ShardRows:
+        """The same shards, copied into memory"""
+        return ShardRows(self.folder, tuple(shard.in_memory() for shard in self.shards), self.manifest)
 
     def places(self) -> NDArray[np.int64]:
         """The number of every row in the input"""
@@ -121,7 +125,7 @@ def decoded(values: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
     return out
 
 
-def open_shards(path: str | os.PathLike[str], *, verify: bool | None = None, target: str = "y") -> Shards:
+def open_shards(path: str | os.PathLike[str], *, verify: bool | None = None, target: str = "y") -> ShardRows:
     """The shards in a folder that `dcopt pack` wrote, or a Zarr group in AnnData's encoding, uncompressed.
 
     The files are mapped, not read. Sizes and the digests of all small files are checked at once. The digest of an array
@@ -137,7 +141,7 @@ def open_shards(path: str | os.PathLike[str], *, verify: bool | None = None, tar
     return opened
 
 
-def _set(folder: Path, verify: bool | None) -> Shards:
+def _set(folder: Path, verify: bool | None) -> ShardRows:
     manifest = read_manifest(folder)
     if not manifest.shards:
         raise BadFile(folder, "has no shard")
@@ -151,10 +155,10 @@ def _set(folder: Path, verify: bool | None) -> Shards:
         if not base.is_dir():
             raise BadFile(base, "does not exist: the set has lost a shard")
         shards.append(Shard(base, facts, manifest.d, verify is not False, ones, "y" if manifest.labels else None))
-    return Shards(folder, tuple(shards), manifest)
+    return ShardRows(folder, tuple(shards), manifest)
 
 
-def _foreign(folder: Path, target: str) -> Shards:
+def _foreign(folder: Path, target: str) -> ShardRows:
     """One group of AnnData that another program wrote"""
     if not (folder / "X").is_dir():
         raise BadFile(folder, "is no set of shards and no group of AnnData: it has neither zarr.json of a set nor X")
@@ -164,10 +168,10 @@ def _foreign(folder: Path, target: str) -> Shards:
         shape = list(zarr.read_array(folder / "X").shape)
     if not isinstance(shape, list) or len(shape) != 2:
         raise BadFile(folder / "X", "has no shape: expected a group csr_matrix, or an array")
-    return Shards(folder, (Shard(folder, None, int(shape[1]), False, None, target),), None)
+    return ShardRows(folder, (Shard(folder, None, int(shape[1]), False, None, target),), None)
 
 
-def verify_all(opened: Shards) -> None:
+def verify_all(opened: ShardRows) -> None:
     """Read every file of the set, and compare its digest."""
     if opened.manifest is None:
         for shard in opened.shards:

@@ -35,6 +35,7 @@ class Shard:
         label: str | None,
     ) -> None:
         self.folder, self.facts, self.d, self.check = folder, facts, d, check
+        self._given = folder, facts, d, check, ones, label
         self._lock = threading.Lock()
         self._mapped: dict[str, zarr.MappedFile] = {}
         self._rows: RowMatrix | None = None
@@ -53,6 +54,9 @@ class Shard:
                 self._arrays[key] = zarr.read_array(folder / "obs" / column)
                 zarr.check_size(self._arrays[key], folder / "obs" / column)
         self.n = self._sized(said)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shard, self._given  # In another process the files are mapped again.
 
     def _sized(self, said: dict[str, Any] | None) -> int:
         """The number of rows; all arrays have to agree on it."""
@@ -121,7 +125,13 @@ class Shard:
             data = np.array(data)
         well_formed(self.folder / "X", indptr, indices, self.d)
         _finite(self.folder / "X" / "data", data)
-        return CsrRows(indptr, indices, data, self.d)
+        return CsrRows(indptr, indices, data, self.d, lean=True)
+
+    def in_memory(self) -> Shard:
+        """The same, copied into memory"""
+        copy = Shard(*self._given)
+        copy._mapped = {key: self._map(key).copied() for key in self._arrays}
+        return copy
 
     # ---- reading ahead
 

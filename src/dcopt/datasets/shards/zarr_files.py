@@ -164,6 +164,13 @@ class MappedFile:
             raise BadFile(array.file, f"cannot be mapped ({why})") from None
         self.values = np.frombuffer(self._map, array.dtype).reshape(array.shape)
 
+    def copied(self) -> MappedFile:
+        """The same array in memory"""
+        copy = object.__new__(MappedFile)
+        copy.file, copy._map, copy.values = None, None, np.array(self.values)
+        copy.values.flags.writeable = False  # Loops are compiled for arrays as they are mapped.
+        return copy
+
     @property
     def size(self) -> int:
         return 0 if self._map is None else len(self._map)
