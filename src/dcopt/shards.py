@@ -23,7 +23,7 @@ from .data import check
 from .data.csr import CsrRows
 from .data.dense import DenseRows
 from .data.intercept import WithIntercept
-from .data.rows import RowMatrix
+from .data.rows import Can, RowMatrix
 from .datasets.shards.manifest import Manifest
 from .datasets.shards.opened import ShardRows, decoded, open_shards
 from .datasets.shards.shard import Shard
@@ -32,6 +32,7 @@ from .losses import Loss
 from .sums import Here, LinearSum, PartData, Parted, PartsSum, Recipe, pieces
 from .sums import part_pieces as at_home
 from .sums.homes import Home, Own, Piece, everyone
+from .xp import Array
 
 _KEPT = 0.6  # The share of the memory that the shards may take which stay, where all together are larger.
 # These pieces read all rows of a part, unless they are told which.
@@ -245,6 +246,25 @@ class Shards(Parted):
 
     def __repr__(self) -> str:
         return repr(self.data)
+
+    # ---- a row matrix
+
+    def dot(self, x: Array, rows: Array | None = None) -> Array:
+        return self.data.dot(x, rows)
+
+    def tdot(self, c: Array, rows: Array | None = None) -> Array:
+        return self.data.tdot(c, rows)
+
+    def take(self, rows: Array) -> RowMatrix:
+        return self.data.take(rows)
+
+    def norms2(self) -> Array:
+        return self.data.norms2()
+
+    def can(self) -> Can:
+        return self.data.can()
+
+    # ---- a sum
 
     def sum(self, loss: Loss, intercept: bool) -> tuple[PartsSum, NDArray[Any] | None]:
         if self.manifest is not None and not self.manifest.labels:
