@@ -48,6 +48,8 @@ if TYPE_CHECKING:
         DCClassifierCV,
         DCRegressor,
         DCRegressorCV,
+        DCSurvival,
+        DCSurvivalCV,
         PathResult,
         bootstrap_inclusion,
         stability_selection,
@@ -67,6 +69,8 @@ __all__ = [
     "DCClassifierCV",
     "DCRegressor",
     "DCRegressorCV",
+    "DCSurvival",
+    "DCSurvivalCV",
     "DcoptError",
     "Function",
     "LawBroken",
@@ -110,8 +114,8 @@ __all__ = [
 ]
 
 _LEARN = (
-    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "PathResult", "bootstrap_inclusion", "path",
-    "stability_selection",
+    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV", "PathResult",
+    "bootstrap_inclusion", "path", "stability_selection",
 )  # fmt: skip
 
 

@@ -42,8 +42,8 @@ def _has_model(P: Problem) -> bool:
 
 
 def _is_general(P: Problem) -> bool:
-    """Whether f is not given as a loss over rows: H is, or f is a function of the user's."""
-    return P.f is None or P.f.facts().curvature is None
+    """Whether the curvature of f at a point is not known: H is given, or f is a function of the user's."""
+    return P.f is None or not P.f.facts().has_model
 
 
 def _has_rows(P: Problem) -> bool:
@@ -58,7 +58,7 @@ def _kinks(P: Problem) -> bool:
 
 def _grows(P: Problem) -> bool:
     """Whether there are rows enough for a first sample."""
-    return (P.n or 0) >= _MANY and Samples().share(0, P.sum) < 1.0
+    return _has_rows(P) and (P.n or 0) >= _MANY and Samples().share(0, P.sum) < 1.0
 
 
 def _gram(P: Problem) -> bool:

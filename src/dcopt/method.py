@@ -128,7 +128,8 @@ class Method:
             if facts.rows is not None:  # A loss without a bound of its curvature.
                 instead = "dca-local" if separable(P.r) else _ADAPTIVE
                 raise CannotSolve(self.name, no_bound(facts.rows.loss), instead)
-            raise CannotSolve(self.name, "the smoothness of f is not known, and κ follows from it", _ADAPTIVE)
+            instead = "dca-local" if facts.modelled and separable(P.r) else _ADAPTIVE
+            raise CannotSolve(self.name, "the smoothness of f is not known, and κ follows from it", instead)
         own = P.tunable and not adapts and own_smoothness(P) is not None
         if P.tunable and not adapts:
             P = P.with_kappa(self._kappa(P))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,20 @@ from numpy.typing import NDArray
 from ..errors import BadSettings
 from ..losses.constant import minimize
 from ..problem import Problem
-from ..regularizers import Bounded, Except
+from ..regularizers import L1, Bounded, Except
+from ..solve import solve
 from ..subproblems.parts import kink_of
 from ..sums import pieces
 from .penalties import free_rows, with_lam
+
+_NULL, _NULL_PASSES = 1e-8, 500  # The relative tolerance, and the budget, of a null model that is not a closed form.
 
 
 def null_model(P: Problem) -> NDArray[Any]:
     """argmin f over unpenalised coefficients (intercept, features of weight 0), the others 0: the start of a fit."""
     f = P.sum.facts().rows
-    assert f is not None  # The estimators fit losses over rows.
+    if f is None:
+        return _without_rows(P)
     x = np.zeros(P.shape, np.float64)
     intercept = isinstance(P.r, Except)
     d = P.shape[0] - intercept
@@ -35,6 +40,22 @@ def null_model(P: Problem) -> NDArray[Any]:
     if math.isinf(P.r.r1(x)):  # If 0 is outside the domain (a box), start at the nearest point.
         x = P.r.prox(x, 1.0)
     return np.asarray(x.astype(f.dtype))
+
+
+def _without_rows(P: Problem) -> NDArray[Any]:
+    """The same where f is no loss over rows, and there is no intercept: a weighted ℓ₁ that keeps the others at 0"""
+    x, d = np.zeros(P.shape, P.dtype), P.shape[0]
+    free = free_rows(P.r, d)
+    if free.size:
+        weights = np.ones(d)
+        weights[free] = 0.0
+        lam = 10.0 * float(np.abs(P.sum.all().grad(x)).max())
+        while x[weights > 0.0].any() or not x.any():
+            x = solve(replace(P, r=L1(lam=lam, weights=tuple(weights))), tol=_NULL, seed=0, passes=_NULL_PASSES).x
+            if lam == 0.0 or not np.isfinite(lam):
+                break
+            lam *= 10.0
+    return x if math.isfinite(P.r.r1(x)) else np.asarray(P.r.prox(x, 1.0))
 
 
 def lam_max(P: Problem, x: NDArray[Any]) -> float:

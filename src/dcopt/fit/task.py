@@ -71,7 +71,7 @@ class Task:
         """The problem with the penalty r. The sum and G are made once for all penalties."""
         own = Except(r) if self.intercept else r
         if decomposition not in self.problems:
-            f = self._sum()
+            f = self.sum()
             if decomposition == "gram":
                 G = majorizing_gram(f)
                 self.problems[decomposition] = Problem(G, r=own, f=f, inner_tol=G.resolution)
@@ -86,7 +86,13 @@ class Task:
             self.scales[measure] = scale(P, measure, null_point(P))
         return self.scales[measure]
 
-    def _sum(self) -> SumOverRows:
+    @property
+    def fold_codes(self) -> NDArray[Any] | None:
+        """The classes, of which every fold gets its share; None for numbers"""
+        return None if self.loss.labels == "real" else self.labels
+
+    def sum(self) -> SumOverRows:
+        """f; it is made once for all penalties."""
         for P in self.problems.values():
             rows = P.sum.facts().rows
             assert rows is not None  # `problem` made it.
@@ -98,9 +104,10 @@ class Task:
     def take(self, rows: NDArray[np.int64]) -> Task:
         """The same task on some of its rows."""
         weights, counts = (None if w is None else w[rows] for w in (self.weights, self.counts))
-        part = Task(self.rows.take(rows), self.labels[rows], weights, self.loss, self.width, self.intercept, counts)
-        part.scaling = self.scaling
-        return part
+        return replace(
+            self, rows=self.rows.take(rows), labels=self.labels[rows], weights=weights, counts=counts, columns=None,
+            given=None, problems={}, scales={},
+        )  # fmt: skip
 
     def in_units(self, x: NDArray[Any]) -> NDArray[Any]:
         """A solution in the units of the original data."""

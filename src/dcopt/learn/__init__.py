@@ -6,8 +6,9 @@ from .classifier import DCClassifier
 from .cv import DCClassifierCV, DCRegressorCV
 from .regressor import DCRegressor
 from .stability import Stability, stability_selection
+from .survival import DCSurvival, DCSurvivalCV
 
 __all__ = [
-    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "Inclusion", "PathResult", "Stability",
-    "bootstrap_inclusion", "path", "stability_selection",
+    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV",
+    "Inclusion", "PathResult", "Stability", "bootstrap_inclusion", "path", "stability_selection",
 ]  # fmt: skip

@@ -47,6 +47,19 @@ from .table import Described
 FLOATS = (np.float64, np.float32)
 
 
+def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
+    """The weights of the rows of X, which count repetitions; refuses negative ones, and those that are all 0"""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64), np.float64)
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    check.sample_weights(weights, len(weights), np.float64)  # This refuses negative weights.
+    if not weights.max() <= np.finfo(np.float64).max / len(weights):
+        raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
+    return weights
+
+
 class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
@@ -136,14 +149,7 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, **numbers)
-        weights = None
-        if sample_weight is not None:
-            weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64), np.float64)
-            if not weights.any():
-                raise ValueError("Sample weights must contain at least one non-zero number.")
-            check.sample_weights(weights, len(weights), np.float64)  # This refuses negative weights.
-            if not weights.max() <= np.finfo(np.float64).max / len(weights):
-                raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
+        weights = weights_of(X, sample_weight)
         rows, counts = check.as_rows(X), weights
         labels, weights, loss, width = self._targets(y, weights, rows.dtype)
         if (known := offsets.of(len(y), loss)) is not None:

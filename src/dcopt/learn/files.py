@@ -51,6 +51,8 @@ def save_estimator(path: str | os.PathLike[str], model: Any, extra: Mapping[str,
     >>> load_estimator(path).predict(X).tolist()
     ['no', 'yes', 'no', 'yes']
     """
+    if isinstance(model, DCBase) and model._estimator_type_ not in ("classifier", "regressor"):
+        raise BadInput("model", f"is a {type(model).__name__}: model files hold classifiers and regressors")
     if not isinstance(model, DCBase):
         from sklearn.pipeline import Pipeline  # It is imported here because the import takes long.
 

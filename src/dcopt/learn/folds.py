@@ -15,7 +15,7 @@ def splits(cv: Any, task: Task) -> list[tuple[NDArray[np.int64], NDArray[np.int6
     """The folds of `cv`: the rows to fit and the rows that are left out."""
     from sklearn.model_selection import check_cv  # Importing it takes a tenth of the time to a first model.
 
-    codes = task.labels if task.loss.labels != "real" else None
+    codes = task.fold_codes
     expected = f"a number of folds, or pairs (rows to fit, rows to leave out) of {task.n} rows"
     try:
         found = list(check_cv(cv, codes, classifier=codes is not None).split(np.zeros(task.n), codes))

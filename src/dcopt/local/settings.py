@@ -79,7 +79,7 @@ class Local:
 
     def check(self, P: Problem, name: str = "dca-local", instead: str = "dca") -> Problem:
         """P itself; refuses a sum without a model of its curvature, and a penalty that is not separable."""
-        if P.f is None or P.f.facts().curvature is None:
+        if P.f is None or not P.f.facts().has_model:
             raise CannotSolve(name, NEEDS_ROWS, instead)
         if not separable(P.r):
             own = type(P.r.of if isinstance(P.r, Except) else P.r).__name__

@@ -20,6 +20,7 @@ from . import trend as _trend
 from . import trimmed_lasso as _trimmed
 from . import two_layer as _two_layer
 from .clustering import clustering, clustering_start, clustering_swap, clusters_of
+from .cox import cox
 from .difference import difference
 from .discrepancy import discrepancy
 from .discrepancy_weights import Reweighting, discrepancy_weights
@@ -88,7 +89,7 @@ OBJECTIVES: dict[str, Callable[[int], Callable[[Array], float]]] = {  # F of the
 
 __all__ = [
     "OBJECTIVES", "PROBLEMS", "Reweighting", "SharpCorner", "clustering", "clustering_start", "clustering_swap",
-    "clusters_of", "difference", "discrepancy", "discrepancy_weights", "largest_lam", "largest_singular_value",
+    "clusters_of", "cox", "difference", "discrepancy", "discrepancy_weights", "largest_lam", "largest_singular_value",
     "matrix_completion", "nmf", "nmf_blocks", "nmf_start", "pca", "pca_start", "pca_stream", "phase_retrieval",
     "pu_learning", "ramp_svm", "robust_regression", "robust_start", "scale_of", "sharp_corner", "sparse_regression",
     "spectral_start", "trend", "trimmed_lasso", "two_layer", "two_layer_output", "two_layer_start",

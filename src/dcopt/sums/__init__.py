@@ -6,6 +6,7 @@ from .batch import LinearBatch
 from .build_components import components
 from .component_stream import ComponentStream
 from .components import Components
+from .cox import CoxSum
 from .curvature import Curvature, Entries
 from .estimated import EstimatedSum, estimated
 from .function import Function, KnownSquare
@@ -18,7 +19,8 @@ from .stream import StreamSum
 from .watching import WatchingSum
 
 __all__ = [
-    "FREE", "AnchoredSum", "Batch", "ComponentStream", "Components", "Cost", "Curvature", "Entries", "EstimatedSum",
+    "FREE", "AnchoredSum", "Batch", "ComponentStream", "Components", "Cost", "CoxSum", "Curvature", "Entries",
+    "EstimatedSum",
     "Facts", "Function", "Given", "Here", "Homes", "KnownSquare", "LinearBatch", "LinearSum", "Look", "PartData",
     "Parted", "PartsSum", "Recipe", "StreamSum", "Sum", "SumBase", "SumOverRows", "WatchingSum",
     "components", "estimated", "over_rows",

@@ -78,12 +78,18 @@ class Facts:
     rows: SumOverRows | None = None  # The sum itself where it is a loss over rows of data.
     how: str = ""  # where the constants are from, if they were neither given nor proven
     known_convex: bool = False  # f was declared to be convex.
+    modelled: bool = False  # `curvature` answers, though f is no loss of the predictions.
     tables: bool = True  # Batches have rows, and the slopes of components can be remembered (SAGA, SAG).
 
     @property
     def convex(self) -> bool:
         """Whether f is known to be convex."""
         return self.known_convex or (self.curvature is not None and self.curvature[0] >= 0.0)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the local method can make its steps: the curvature of f at a point is known."""
+        return self.modelled or self.curvature is not None
 
 
 class Source(Protocol):
