@@ -50,7 +50,7 @@ class RiskSets:
         named, self.first_event, self.of_event = np.unique(group[self.events], return_index=True, return_inverse=True)
         self.end = last[named]  # The last row that is at risk at each time with events.
         counts = np.bincount(self.of_event, minlength=len(named))
-        total = np.bincount(self.of_event, self.own[self.events], minlength=len(named))
+        total: _Vec = np.bincount(self.of_event, self.own[self.events], minlength=len(named))
         if ties == "breslow":
             self.term_of, self.share, self.v = np.arange(len(named)), np.zeros(len(named)), total
         else:
