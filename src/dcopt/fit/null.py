@@ -50,11 +50,9 @@ def _without_rows(P: Problem) -> NDArray[Any]:
         weights = np.ones(d)
         weights[free] = 0.0
         lam = 10.0 * float(np.abs(P.sum.all().grad(x)).max())
-        while x[weights > 0.0].any() or not x.any():
+        while lam > 0.0:
             x = solve(replace(P, r=L1(lam=lam, weights=tuple(weights))), tol=_NULL, seed=0, passes=_NULL_PASSES).x
-            if lam == 0.0 or not np.isfinite(lam):
-                break
-            lam *= 10.0
+            lam = 10.0 * lam if x[weights > 0.0].any() else 0.0
     return x if math.isfinite(P.r.r1(x)) else np.asarray(P.r.prox(x, 1.0))
 
 

@@ -13,8 +13,9 @@ from ..data.rows import RowMatrix
 from ..draw import Draw, Sampling
 from ..errors import CannotSolve
 from ..xp import Array
+from .base import SumBase
 from .cox_curvature import CoxCurvature
-from .protocol import Facts, Look, SumBase
+from .protocol import Facts, Look
 from .risk_sets import RiskSets
 
 NOTE = "Cox's partial likelihood is no mean over rows: every gradient is a full one"
