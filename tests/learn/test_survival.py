@@ -260,6 +260,14 @@ def test_unpenalised_features_are_fitted_in_the_null_model() -> None:
     assert model.coef_[2] == pytest.approx(alone.coef_[0], abs=1e-5)
 
 
+def test_bounds() -> None:
+    X, time, event, *_ = data(n=300)
+    model = DCSurvival("l1", 0.01, positive=True, tol=1e-8).fit(X, (time, event))
+    assert model.coef_.min() == 0.0 and model.coef_[0] > 0.1
+    free = DCSurvival("l1", 0.01, tol=1e-8).fit(X[:, model.coef_ > 0.0], (time, event))
+    np.testing.assert_allclose(model.coef_[model.coef_ > 0.0], free.coef_, atol=1e-6)
+
+
 def test_standardised_columns() -> None:
     X, time, event, *_ = data(n=300)
     far = X * np.array([1e3, 1.0, 1e-3, 1.0, 1.0]) + 5.0

@@ -134,6 +134,8 @@ class DCSurvival(Survives):
         lam_scale: str = "absolute",
         groups: Any = None,
         unpenalized: Any = None,
+        positive: bool = False,
+        bounds: Any = None,
         standardize: bool = False,
         solver: str = "auto",
         search: bool = False,
@@ -148,6 +150,7 @@ class DCSurvival(Survives):
     ) -> None:
         self.penalty, self.lam, self.ties, self.lam_scale = penalty, lam, ties, lam_scale
         self.groups, self.unpenalized, self.standardize = groups, unpenalized, standardize
+        self.positive, self.bounds = positive, bounds
         self.solver, self.search, self.tol, self.measure = solver, search, tol, measure
         self.max_passes, self.max_seconds, self.warm_start = max_passes, max_seconds, warm_start
         self.callbacks, self.verbose, self.random_state = callbacks, verbose, random_state
@@ -175,6 +178,8 @@ class DCSurvivalCV(CrossValidated, Survives):
         n_jobs: int | None = None,
         groups: Any = None,
         unpenalized: Any = None,
+        positive: bool = False,
+        bounds: Any = None,
         standardize: bool = False,
         solver: str = "auto",
         tol: float = 1e-4,
@@ -188,6 +193,7 @@ class DCSurvivalCV(CrossValidated, Survives):
         self.penalty, self.ties, self.n_lams, self.ratio, self.lams = penalty, ties, n_lams, ratio, lams
         self.cv, self.rule, self.n_jobs = cv, rule, n_jobs
         self.groups, self.unpenalized, self.standardize = groups, unpenalized, standardize
+        self.positive, self.bounds = positive, bounds
         self.solver, self.tol, self.measure = solver, tol, measure
         self.max_passes, self.max_seconds = max_passes, max_seconds
         self.callbacks, self.verbose, self.random_state = callbacks, verbose, random_state
