@@ -8,10 +8,10 @@ JOBS   ?= 2
 OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv extras test slow-test lint rooms docs reproduce bench bench-check bench-peers fuzz clean
+.PHONY: help venv extras test slow-test test-min lint rooms docs reproduce bench bench-check bench-peers fuzz check-wheel check-extras since-tag clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The stamps are written last: an interrupted installation is started again, a finished one is not.
 $(VENV)/.pip:
@@ -65,6 +65,24 @@ docs: $(VENV)/.docs  ## the site: docs/_build/html/index.html; the examples are 
 	$(BIN)/python -m sphinx -q -b html -W --keep-going -c docs/site docs/_build/source docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# The tests that touch the packages below dcopt most; the tools for testing are the newest.
+.venv-min/.done: pyproject.toml constraints-min.txt
+	$(PYTHON) -m venv .venv-min
+	.venv-min/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-min/bin/python -m pip install --quiet --constraint constraints-min.txt --editable ".[plot,arrow,cvxpy]"
+	.venv-min/bin/python -m pip install --quiet pytest pytest-xdist hypothesis safetensors "array-api-strict<2.3"
+	@touch $@
+
+test-min: .venv-min/.done  ## a part of the tests with the least versions of all dependencies (constraints-min.txt), Python 3.11
+	.venv-min/bin/python -m pip check
+	.venv-min/bin/python -m pytest -n $(JOBS) tests/conformance tests/learn tests/store tests/data tests/house/test_import.py
+
+check-wheel: $(VENV)/.dev  ## sdist and wheel in dist/, the wheel in a bare environment: pip check, README, seconds of the import
+	$(BIN)/python packaging/check_wheel.py
+
+check-extras: $(VENV)/.dev  ## every extra by itself in an environment of its own; EXTRAS="plot arrow"
+	$(BIN)/python packaging/check_extras.py $(EXTRAS)
+
 # QUICK=1: a small version, in OUT-quick. FORCE=1: start over where a report exists. Cut off, it continues.
 reproduce: $(VENV)/.report  ## the paper's experiments: results/report.html
 	$(BIN)/dcopt reproduce all --jobs $(JOBS) $(if $(QUICK),--quick --out $(OUT)-quick,--out $(OUT)) $(if $(FORCE),--force)
@@ -74,6 +92,9 @@ bench: $(VENV)/.core  ## time one step and the first solve
 
 bench-check: $(VENV)/.core  ## what has become slower than the kept ratios; KEEP=1 keeps those of now
 	$(BIN)/python benchmarks/check.py $(if $(KEEP),--keep)
+
+since-tag: $(VENV)/.core  ## seconds of now beside those of the last tag, in turns; REF=another commit
+	$(BIN)/python benchmarks/since_tag.py $(REF)
 
 .venv-peers/.done: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
@@ -89,5 +110,5 @@ fuzz: $(VENV)/.dev  ## mutated LIBSVM files against a reference parser; CASES=10
 	$(BIN)/python tests/fuzz_libsvm.py --cases $(or $(CASES),1000000)
 
 clean:  ## remove the virtual environment, caches and builds
-	rm -rf $(VENV) .venv-peers build dist docs/_build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-peers .venv-min build dist docs/_build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -28,6 +28,7 @@ OUTSIDE = {  # files outside docs/ that are pages of the site
     "benchmarks/peers/README.md": "peers.md",
 }
 GALLERY = "gallery"
+PLACES = {"README.md": "index.md", "examples": f"{GALLERY}/index.rst", "src/dcopt/cli": "commands.md"}
 LONG = {  # examples that are not run for the site; their picture is the one in docs/img
     "matrix_completion": "It takes a minute and was not run for this page. The picture is of an earlier run.",
 }
@@ -64,8 +65,10 @@ def led(link: str, home: Path, place: Path) -> str:
         there = OUTSIDE[inside]
     elif inside.startswith("examples/") and inside.endswith(".py"):
         there = f"{GALLERY}/{target.stem}.rst"
-    elif inside == "README.md":
-        there = "index.md"
+    elif (room := inside.removeprefix("src/").removesuffix(".py").replace("/", ".")) in names.ROOMS:
+        there = f"api/{room}.rst"
+    elif inside in PLACES:
+        there = PLACES[inside]
     elif inside.startswith("docs/"):
         there = inside.removeprefix("docs/")
     else:

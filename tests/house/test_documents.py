@@ -121,7 +121,8 @@ def test_the_loss_of_contributing_is_compiled_to_the_same_numbers(tmp_path: Path
     np.testing.assert_allclose([f, *g], [F, *G], rtol=1e-12)
 
 
-PAGES = sorted(["README.md", "CONTRIBUTING.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))])
+DOCS = [p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts]
+PAGES = sorted(["README.md", "CONTRIBUTING.md", *map(str, DOCS)])
 
 
 def _anchors(page: Path) -> set[str]:

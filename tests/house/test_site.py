@@ -101,6 +101,9 @@ def test_links_out_of_the_documents_lead_to_pages_of_the_site() -> None:
         "[a](../../CHANGELOG.md) [b](../fit.md) [c](d.md#x)", Path("docs/lab/x.md"), Path("lab/x.md")
     )
     assert said == "[a](../changelog.md) [b](../fit.md) [c](d.md#x)"
+    rooms = "[a](../examples) [b](../src/dcopt) [c](../src/dcopt/losses) [d](../src/dcopt/runs/stop.py)"
+    said = STAGE.staged_page(rooms, Path("docs/x.md"), Path("x.md"))
+    assert said == "[a](gallery/index.rst) [b](api/dcopt.rst) [c](api/dcopt.losses.rst) [d](api/dcopt.runs.stop.rst)"
     said = STAGE.staged_page(text, Path("docs/x.md"), Path("x.md"))
     assert said.splitlines()[0] == (
         "[a](contributing.md#laws) [b](gallery/drift.rst) [`examples/drift.py`](gallery/drift.rst) [c](gap.md)"
