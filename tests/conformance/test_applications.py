@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import dcopt
 from dcopt import problems
 from dcopt.errors import BadInput, BadSettings
-from dcopt.problems.half_squares import HalfSquares
+from dcopt.problems.pca import HalfSquares
 
 weights_module = importlib.import_module("dcopt.problems.discrepancy_weights")
 

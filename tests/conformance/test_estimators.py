@@ -16,7 +16,7 @@ from dcopt.estimators.table import Table
 from dcopt.laws.base import LawBroken, run
 from dcopt.laws.estimators import LAWS
 from dcopt.laws.four_rows import sums, variance_smoothness2
-from dcopt.laws.outcomes import outcomes
+from dcopt.laws.walks import outcomes
 from dcopt.sums import Cost
 from dcopt.sums.constants import smoothness
 

@@ -12,7 +12,6 @@ from ..sums import LinearSum
 from ..xp import Array
 from .base import Law, demand
 from .four_rows import N, chosen, gradients, points, sums
-from .outcomes import outcomes
 from .walks import (
     KAPPA,
     KNOWN,
@@ -24,6 +23,7 @@ from .walks import (
     draws,
     everywhere,
     near,
+    outcomes,
     steps,
     term,
     truth,

@@ -8,8 +8,7 @@ from ..estimators import PAGE, SAG, SVRG, Estimator, Fresh
 from ..xp import Array
 from .base import Law, demand
 from .four_rows import N, gradients, points, variance_smoothness2
-from .outcomes import outcomes
-from .walks import KNOWN, cases, coin, everywhere, in_order, near, refresh, spread, steps, term, truth
+from .walks import KNOWN, cases, coin, everywhere, in_order, near, outcomes, refresh, spread, steps, term, truth
 
 
 def starts_unbiased(estimator: Estimator) -> None:

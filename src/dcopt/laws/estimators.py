@@ -20,8 +20,7 @@ from ..xp import Array
 from . import estimator_exactness, estimator_moments
 from .base import Law, demand
 from .four_rows import N, Stream, Watched, chosen, points, sums
-from .outcomes import Permuted
-from .walks import SEEDS, STEPS, cases, draws, near, term, walk, with_batch
+from .walks import SEEDS, STEPS, Permuted, cases, draws, near, term, walk, with_batch
 
 
 def cost_is_what_was_evaluated(estimator: Estimator) -> None:

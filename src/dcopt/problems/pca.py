@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,32 @@ import numpy as np
 from ..convex import ScaledIdentity
 from ..data import check
 from ..errors import BadSettings, require, require_count, require_number
-from ..losses import Squared
+from ..losses import Loss, Squared
 from ..problem import Problem
 from ..regularizers import Ball, SpectralBall
 from ..sums.constants import largest_eigenvalue
-from ..xp import Array
+from ..xp import Array, namespace
 from .base import ConvexSum
-from .half_squares import HalfSquares
+
+
+@dataclass(frozen=True)
+class HalfSquares(Loss):
+    """ϕ(z) = ‖z‖²/2 of the k numbers z = xᵀa of a row (..., k); its Hessian is the identity. Labels are not read."""
+
+    labels = "class"
+
+    @property
+    def curvature(self) -> tuple[float, float]:
+        return 1.0, 1.0
+
+    def value(self, z: Array, labels: Array) -> Array:
+        return 0.5 * namespace(z).sum(z * z, axis=-1)
+
+    def slope(self, z: Array, labels: Array) -> Array:
+        return z + 0.0
+
+    def bend(self, z: Array, labels: Array) -> Array:
+        return 0.0 * z[..., 0] + 1.0  # NaN stays NaN.
 
 
 def pca(

@@ -15,7 +15,7 @@ from ..regularizers import SpectralBall
 from ..sums import StreamSum
 from ..sums.constants import largest_eigenvalue
 from .base import ConvexSum
-from .half_squares import HalfSquares
+from .pca import HalfSquares
 
 
 def pca_stream(

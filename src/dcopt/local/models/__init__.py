@@ -2,8 +2,7 @@
 
 from .base import Model
 from .build import dense_model, model
-from .columns import ColumnModel
+from .columns import ColumnModel, SoftmaxColumnModel
 from .dense import DenseModel
-from .softmax_columns import SoftmaxColumnModel
 
 __all__ = ["ColumnModel", "DenseModel", "Model", "SoftmaxColumnModel", "dense_model", "model"]

@@ -13,9 +13,8 @@ from ...sums.curvature import Curvature
 from .. import costs
 from ..policy import FLAT
 from .base import Model
-from .columns import ColumnModel, kernels
+from .columns import ColumnModel, SoftmaxColumnModel, kernels
 from .dense import DenseModel
-from .softmax_columns import SoftmaxColumnModel
 
 
 def model(

@@ -1,4 +1,4 @@
-"""The model as the columns of A: nothing of the size of Q is made."""
+"""Models as the columns of A, for one class and for several: nothing of the size of Q is made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.engine import off_the_clock
-from ...subproblems.parts import Parts
+from ...subproblems.parts import Parts, directions
 from ...sums.curvature import Curvature, Entries
 from .. import costs
 
@@ -58,9 +58,7 @@ class ColumnModel:
         """⟨d, diag(μ) d⟩"""
         return float(np.sum(self.mu * d[:, 0] ** 2))
 
-    def minus_negative(
-        self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]
-    ) -> ColumnModel | None:
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]) -> ColumnModel | None:
         """Q − θE, E what C has more than ∇²f: its diagonal is positive, and whether it is definite shows at the step"""
         theta, h = self._first(kernels().sizes(*self.a, C.negative_excess), shares)
         return replace(self, weights=self.weights - theta * C.negative_excess, h=h) if theta else None
@@ -76,3 +74,65 @@ class ColumnModel:
         """The first share θ for which h − θE is positive, or 0, and that diagonal"""
         found = ((theta, self.h - theta * E) for theta in shares)
         return next(((theta, h) for theta, h in found if np.all(h > 0.0)), (0.0, self.h))
+
+
+@cache
+def class_kernels() -> Any:
+    """Descent on columns for several classes, compiled or loaded at first use."""
+    found = kernels()
+    with off_the_clock():
+        found.classes_ready()
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxColumnModel:
+    """⟨v, Qv⟩ = Σ_i w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩ + Σ_j μ_j |v_j|² − Σ_j bend_j ⟨unit_j, v_j⟩²
+
+    z_i = ⟨a_i, v⟩ is a number for each of k classes with chances p_i.
+    """
+
+    a: Entries
+    weights: NDArray[np.float64]
+    p: NDArray[np.float64]
+    h: NDArray[np.float64]  # above the eigenvalues of the block of every column
+    mu: NDArray[np.float64]
+    bend: NDArray[np.float64]
+    unit: NDArray[np.float64]
+
+    def minimize(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent over columns"""
+        x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
+        arrays, v = (*self.a, self.weights, self.p, self.h, self.mu, self.bend, self.unit), x.copy()
+        class_kernels().descend_classes(*arrays, x, u, v, c, m, low, high, p.rows, costs.DESCENT_PASSES, tol)
+        return v
+
+    def shorter(
+        self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+    ) -> NDArray[np.float64]:
+        """d/τ, which descends by as much as the step of τQ does"""
+        return np.asarray(step / tau)
+
+    def quad(self, d: NDArray[Any]) -> float:
+        """⟨d, Qd⟩"""
+        z = class_kernels().times_classes(*self.a, np.ascontiguousarray(d), len(self.weights))
+        spread = np.sum(self.p * z * z, axis=1) - np.sum(self.p * z, axis=1) ** 2
+        along = np.sum(self.unit * d, axis=1)
+        return float(self.weights @ spread + self.ridge_quad(d) - np.sum(self.bend * along**2))
+
+    def ridge_quad(self, d: NDArray[Any]) -> float:
+        """Σ_j μ_j |d_j|²"""
+        return float(np.sum(self.mu[:, None] * d**2))
+
+    def minus_negative(self, C: Curvature, columns: NDArray[np.int64], shares: tuple[float, ...]) -> None:
+        """Softmax is convex: there is nothing to take off."""
+        return None
+
+    def minus_penalty_curvature(
+        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+    ) -> SoftmaxColumnModel | None:
+        """Q − θE, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
+        if bend.ndim > 1:
+            return None
+        theta = next((theta for theta in shares if np.all(theta * bend < self.h)), 0.0)
+        return replace(self, bend=theta * bend, unit=directions(x)) if theta else None
