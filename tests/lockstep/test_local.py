@@ -23,6 +23,7 @@ from dcopt.convex import least_squares
 from dcopt.data.check import as_rows
 from dcopt.data.csr import CsrRows
 from dcopt.data.rows import rough_gram
+from dcopt.draw import Draw
 from dcopt.errors import CannotSolve
 from dcopt.local import Local, WorkingSet
 from dcopt.local.candidates import majorized
@@ -422,7 +423,7 @@ def test_a_shorter_step_by_columns_keeps_the_inequality(monkeypatch: pytest.Monk
     program = replace(program, tol=1e-12)
     Q = column_model(program.here.C, program.columns, how.ridge.share)
     small = replace(Q, **{name: getattr(Q, name) / 8.0 for name in ("weights", "ridge", "h", "mu")})  # τ = 9 is enough
-    trials = list(islice(majorized(program, small, how.descent), 4))
+    trials = list(islice(majorized(program, small, how, Draw(0, 0)), 4))
     changes = [P.value(program.moved(trial.step)) - P.value(x) for trial in trials]
     assert changes[0] > 0.0
     for k, (d, fall, _) in enumerate(trials):

@@ -48,7 +48,7 @@ def candidates(program: Program, how: Local, draw: Draw) -> Iterator[Candidate]:
     if how.epochs is not None and isinstance(Q, DenseModel) and how.epochs.may_begin(here):
         yield from how.epochs.ends(program, Q, how, draw)
     yield from newton(program, Q, M, how.descent)
-    yield from majorized(program, Q, how.descent)
+    yield from majorized(program, Q, how, draw)
 
 
 def _models(program: Program, how: Local) -> tuple[Model, Model]:
@@ -83,12 +83,19 @@ def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candi
         yield Candidate(step, 0.5 * how.sigma * square)
 
 
-def majorized(program: Program, Q: Model, how: Descent) -> Iterator[Candidate]:
-    """DCA's step in τQ, τ = 1, 3, 9, …: F falls as it must from the first τ on for which τQ majorizes f along it."""
-    x, u, r1, tol = program.x, program.u, program.r1, program.tol
+def majorized(program: Program, Q: Model, how: Local, draw: Draw) -> Iterator[Candidate]:
+    """DCA's step in τQ, τ = 1, 3, 9, …: F falls as it must from the first τ on for which τQ majorizes f along it.
+
+    Before them steps that cost nothing, where f is a quadratic that is known and the program of τ = 1 is not solved.
+    """
+    from .free_steps import free_steps
+
+    x, u, r1, tol, sigma = program.x, program.u, program.r1, program.tol, how.descent.sigma
     first = Q.minimize(x, u, r1, tol) - x
-    yield Candidate(first, 0.5 * how.sigma * Q.quad(first))
+    if isinstance(Q, DenseModel) and program.is_known and Q.residual(first, x, u, r1) > tol:
+        yield from free_steps(program, how, draw.seed)
+    yield Candidate(first, 0.5 * sigma * Q.quad(first))
     for k in count(1):
-        tau = how.grow**k
+        tau = how.descent.grow**k
         step = Q.shorter(tau, first, x, u, r1, tol)
-        yield Candidate(step, 0.5 * how.sigma * tau * Q.quad(step))
+        yield Candidate(step, 0.5 * sigma * tau * Q.quad(step))

@@ -52,9 +52,10 @@ class Ridge:
 
     share: float = 1e-4
     exact: float = 1e-10  # μ itself, where Q is the curvature of f everywhere
+    known: float = 1e-6  # the same for the first steps on a quadratic with a known Gram matrix, which cost no pass
 
     def __post_init__(self) -> None:
-        for name in ("share", "exact"):
+        for name in ("share", "exact", "known"):
             require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
 
     def of(self, near: float, exact: bool) -> float:

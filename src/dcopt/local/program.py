@@ -159,6 +159,12 @@ class Program:
         to_centre = here.rows_to_centre(columns, own)
         return cls(here, columns, here.x[columns], u, r1, moving, tol, wide is not None, to_centre)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the Gram matrix on the working set tells all of f there, and f is not made of it already"""
+        here = self.here
+        return here.C.exact and here.sees_all and bool(here.f.n)
+
     def moved(self, step: NDArray[np.float64]) -> NDArray[np.float64]:
         """x with this step on the working set, in the shape and type of x."""
         v = self.here.x.copy()

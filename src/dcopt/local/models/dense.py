@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...linalg.symmetric import one_thread, positive
 from ...subproblems.eliminated import Eliminated
 from ...subproblems.parts import Parts, directions
-from ...subproblems.quadratic import minimize, times
+from ...subproblems.quadratic import distances, minimize, times
 from ...sums.curvature import Curvature
 
 
@@ -36,6 +36,10 @@ class DenseModel:
     ) -> NDArray[np.float64]:
         """The step of τQ"""
         return np.asarray(self.scaled(tau).minimize(x, u, p, tol) - x)
+
+    def residual(self, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts) -> float:
+        """dist(u − Q step, ∂r1(x + step)): what the program is not solved by"""
+        return float(np.linalg.norm(distances(u - self.times(step), x + step, p)))
 
     def scaled(self, tau: float) -> DenseModel:
         """τQ"""
