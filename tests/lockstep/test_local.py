@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, random
 import dcopt
 from dcopt.convex import least_squares
 from dcopt.data.check import as_rows
-from dcopt.data.csr import CsrRows
+from dcopt.data.csr_columns import CsrColumns
 from dcopt.data.rows import rough_gram
 from dcopt.draw import Draw
 from dcopt.errors import CannotSolve
@@ -326,8 +326,8 @@ def test_wide_data_makes_no_gram_matrix(monkeypatch: pytest.MonkeyPatch) -> None
     X = csr_array(rng.normal(size=(100, 3000)) * (rng.random((100, 3000)) < 0.05))
     y = np.where(rng.random(100) < 0.5, -1.0, 1.0)
     P = dcopt.erm(X, y, "logistic", MCP(lam=1e-4))
-    asked, gram = [], CsrRows.gram
-    monkeypatch.setattr(CsrRows, "gram", lambda a, w, columns: asked.append(len(columns)) or gram(a, w, columns))
+    asked, gram = [], CsrColumns.gram
+    monkeypatch.setattr(CsrColumns, "gram", lambda a, w, columns: asked.append(len(columns)) or gram(a, w, columns))
     res = dcopt.solve(P, "dca-local", tol=1e-6, measure="criticality", passes=200)
     assert res.status.name == "CONVERGED" and dcopt.measures.criticality(P, res.x) <= 1e-6
     assert max(asked, default=0) < 200
@@ -338,13 +338,13 @@ def test_sparse_least_squares_end_alike_however_their_gram_matrix_is_made(monkey
     rng = np.random.default_rng(5)
     X = csr_array(rng.normal(size=(900, 1200)) * (rng.random((900, 1200)) < 0.02))
     y = X @ rng.normal(size=1200) + rng.normal(size=900)
-    columns = CsrRows.columns
+    columns = CsrColumns.columns
     for lam in (1e-3, 0.1):
         exact = dcopt.solve(dcopt.erm(X, y, "squared", L1(lam=lam)), "dca-local", tol=1e-8, measure="criticality")
         asked: list[int] = []
         with monkeypatch.context() as patch:
             patch.setattr("dcopt.sums.grams._WHOLE", 0)
-            patch.setattr(CsrRows, "columns", lambda a, some, asked=asked: asked.append(len(some)) or columns(a, some))
+            patch.setattr(CsrColumns, "columns", lambda a, m, asked=asked: asked.append(len(m)) or columns(a, m))
             P = dcopt.erm(X, y, "squared", L1(lam=lam))
             res = dcopt.solve(P, "dca-local", tol=1e-8, measure="criticality", passes=500)
         assert res.status.name == exact.status.name == "CONVERGED"
