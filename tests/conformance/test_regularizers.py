@@ -81,7 +81,7 @@ def test_law(name, law):
 def test_the_registry_is_complete_and_names_are_looked_up():
     assert set(REGULARIZERS) == {
         "exponential", "capped-l1", "scad", "mcp", "log-sum", "transformed-l1", "geman", "lp-smooth",
-        "l1-minus-l2", "top-k", "l1", "l2", "elastic-net", "box", "nonnegative", "zero",
+        "l1-minus-l2", "top-k", "l0", "l1", "l2", "elastic-net", "box", "nonnegative", "zero",
     }  # fmt: skip
     assert regularizer("scad") is REGULARIZERS["scad"]
     mine = MCP(0.2)
@@ -227,7 +227,7 @@ def test_huge_x_does_not_cancel():
         "exponential": 0.3, "capped-l1": 0.15, "scad": 3 * 0.01 * 4.7 / 2, "mcp": 3 * 3.0 * 0.01 / 2,
         "log-sum": 0.3 * math.log1p(2e8), "transformed-l1": 0.6 / (1 + 1e-8), "geman": 0.3 / (1 + 0.5e-8),
         "lp-smooth": 0.3 * ((1e8 + 0.1) ** 0.5 - 0.1**0.5),
-        "l1-minus-l2": 0.1 * 1e8 * (3 - 3**0.5), "top-k": 0.1 * 1e8,
+        "l1-minus-l2": 0.1 * 1e8 * (3 - 3**0.5), "top-k": 0.1 * 1e8, "l0": 0.0,
     }  # fmt: skip
     for name, value in want.items():
         assert REGULARIZERS[name].value(x) == pytest.approx(value, rel=1e-12), name

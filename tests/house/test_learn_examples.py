@@ -116,3 +116,11 @@ def test_the_peaks_of_a_mixture_are_found_with_their_sign(tmp_path: Path, capsys
     assert kept["MCP, positive"] <= kept["lasso, positive"] < kept["lasso"]
     assert "0 of them negative" in lines["MCP, positive"] and "0 of them negative" not in lines["lasso"]
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_exchanges_find_the_pair_that_looks_worse_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = example("best_subset")
+    module["main"](str(tmp_path / "figure.png"))
+    greedy, best = capsys.readouterr().out.splitlines()[:2]
+    assert "greedy: features [1, 5]" in greedy and "l0: features [0, 1]" in best
+    assert (tmp_path / "figure.png").stat().st_size > 5_000

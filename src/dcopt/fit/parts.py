@@ -26,8 +26,8 @@ _ELSEWHERE = {
     },
     "penalty": {
         "lasso": "'l1'", "ridge": "'l2'", "enet": "'elastic-net'", "none": "'zero'", "None": "'zero' for no penalty",
-        "group-lasso": "'l1' with groups=…", "grlasso": "'l1' with groups=…", "l0": "'mcp', or 'top-k(k=…)'",
-        "best-subset": "'top-k(k=…)'", "trimmed-lasso": "'top-k(k=…)'",
+        "group-lasso": "'l1' with groups=…", "grlasso": "'l1' with groups=…", "best-subset": "'l0(k=…)'",
+        "trimmed-lasso": "'top-k(k=…)'",
     },
 }  # fmt: skip
 OTHER_NAMES = {  # Arguments of other libraries' estimators, and their names here.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..data import check
 from ..errors import BadSettings, pick, require_count, require_number
-from ..regularizers import Regularizer
+from ..regularizers import L0, Regularizer
 from .criteria import CRITERIA, Criteria, criteria
 from .null import lam_max, null_model
 from .penalties import with_lam
@@ -103,8 +103,10 @@ class PathResult:
 
 def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float, lams: Any) -> NDArray[np.float64]:
     """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first."""
-    if not hasattr(r, "lam"):
-        raise BadSettings("penalty", r, "a penalty with lam, because a path varies lam")
+    if not hasattr(r, "lam") or isinstance(r, L0):
+        expected = "a penalty with lam, because a path varies lam"
+        instead = "; to choose the size k of l0: GridSearchCV over penalty__k" if isinstance(r, L0) else ""
+        raise BadSettings("penalty", r, expected + instead)
     if lams is not None:
         given = np.sort(check.real_array(lams, "lams").ravel())[::-1]
         if not (given.size and np.isfinite(given).all() and given[-1] >= 0.0):

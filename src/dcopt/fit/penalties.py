@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadSettings, nearest, pick, require, require_number
-from ..regularizers import Bounded, Box, Regularizer, Zero
+from ..regularizers import L0, Bounded, Box, Regularizer, Zero
 from .parts import own_lam, part_of
 
 # The default λ, as a share of lam_max, near the best score of a path: on rows left out, with SCAD, the accuracy is
@@ -68,6 +68,8 @@ def _bounded(r: Regularizer, bounds: tuple[Any, Any], d: int) -> Regularizer:
     """The penalty within bounds, refused by the names of an estimator's settings."""
     if free_rows(r, d).size:
         raise BadSettings("bounds", bounds, "no features without a penalty: the model without features has no bounds")
+    if isinstance(r, L0):
+        raise BadSettings("bounds", bounds, "None: the exchanges of l0 know no bounds; 'mcp' and 'scad' do")
     if isinstance(r, Zero):
         out: Regularizer = Box(*bounds)
     else:
@@ -87,6 +89,9 @@ def chosen_lam(r: Regularizer, spec: Any, lam: Any, lam_scale: str, share: float
     `lam_scale` says what a number means. None: an instance keeps its λ, and a penalty by name gets the default share.
     """
     pick("lam_scale", lam_scale, ("absolute", "max"))
+    if isinstance(r, L0):
+        require(lam is None, "lam", lam, "None: the size k of l0 takes its place, as in penalty='l0(k=5)'")
+        return with_lam(r, 1.0), True
     if lam is not None:
         require_number("lam", lam, 0.0)
         return with_lam(r, float(lam)), lam_scale == "max"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..regularizers import (
+    L0,
     L1,
     L2,
     MCP,
@@ -33,6 +34,7 @@ SAMPLES: dict[str, Regularizer] = {  # One sample for every registered name.
     "lp-smooth": LpSmooth(lam=0.15, p=0.6, eps=0.2),
     "l1-minus-l2": L1MinusL2(lam=0.15),
     "top-k": TopK(lam=0.15, k=2),
+    "l0": L0(lam=0.15, k=3),
     "l1": L1(lam=0.15),
     "l2": L2(lam=0.15),
     "elastic-net": ElasticNet(lam=0.15, mu=0.08),

@@ -20,7 +20,8 @@ from ..fit.path import PathResult, follow, grid, summary
 from ..fit.penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, limits, penalty_of, with_lam
 from ..fit.solver_choice import choices
 from ..fit.standard import columns_of, scaling_of
-from ..fit.task import Budget, Done, Progress, Task, run
+from ..fit.subset import begun
+from ..fit.task import Budget, Done, Task, run
 from ..fit.tuning import Pace
 from ..losses import Loss, WithOffset
 from ..measures import MEASURES
@@ -113,7 +114,8 @@ class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
         if self.verbose:
             lines = Lines(lambda: task.problem(r, ways[0].decomposition), self.measure, int(self.verbose))
             budget = budget._replace(callbacks=[*budget.callbacks, EveryPass(task.n, lines)])
-        done = run(task, r, Progress(x0), ways, budget)
+        r, start = begun(task, r, x0, ways, budget)
+        done = run(task, r, start, ways, budget)
         if patience is not None and patience.over:
             done = early(done, task, r, patience, budget)
         self._keep(done, r, whole, budget)

@@ -17,11 +17,12 @@ from ..data import check
 from ..data.stream import Stream
 from ..errors import BadInput, BadSettings, pick, require_count, require_number
 from ..estimators import PAGE
+from ..fit.parts import part_of
 from ..fit.standard import columns_of
 from ..fit.task import Task
 from ..measures import CONFIDENCE, MEASURES, sample_bound, scale
 from ..problem import Problem
-from ..regularizers import Regularizer
+from ..regularizers import L0, Regularizer
 from ..solve import iterate
 from ..state import Certificate, State
 from ..status import Status
@@ -74,6 +75,8 @@ class Online(DCBase):
         if self.standardize:
             expected = "False in partial_fit: the deviations of a stream's columns are not known in advance"
             raise BadSettings("standardize", self.standardize, expected)
+        if isinstance(part_of("penalty", self.penalty), L0):
+            raise BadSettings("penalty", self.penalty, "one without a size k in partial_fit: exchanges need all rows")
         if getattr(self, "class_weight", None) is not None:
             raise BadSettings("class_weight", self.class_weight, "None: partial_fit gives all samples the same weight")
         examine(X, y=y, sample_weight=sample_weight)

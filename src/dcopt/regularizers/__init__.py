@@ -13,6 +13,7 @@ from .excepting import Except
 from .exponential import Exponential
 from .fused import Fused
 from .geman import Geman
+from .l0 import L0
 from .l1 import L1
 from .l1_minus_l2 import L1MinusL2
 from .l2 import L2
@@ -43,6 +44,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     "lp-smooth": LpSmooth(lam=0.1, p=0.5, eps=0.1),
     "l1-minus-l2": L1MinusL2(lam=0.1),
     "top-k": TopK(lam=0.1, k=2),
+    "l0": L0(lam=0.1, k=10),
     "l1": L1(lam=0.1),
     "l2": L2(lam=0.1),
     "elastic-net": ElasticNet(lam=0.1, mu=0.05),
@@ -58,8 +60,8 @@ def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regular
 
 
 __all__ = [
-    "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Bounded", "Box", "CappedL1", "Convex", "ElasticNet", "Except",
-    "Exponential", "Fused", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "NuclearMinusKyFan",
+    "L0", "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Bounded", "Box", "CappedL1", "Convex", "ElasticNet",
+    "Except", "Exponential", "Fused", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "NuclearMinusKyFan",
     "Profiled", "Regularizer", "Reweighted", "Simplex", "SpectralBall", "TopK", "TransformedL1", "WeightedL1", "Zero",
     "regularizer", "reweighted",
 ]  # fmt: skip
