@@ -19,6 +19,7 @@ from .errors import (
     CannotSolve,
     ColumnScaleWarning,
     DcoptError,
+    LostWorkers,
     NeedsFiniteSum,
     ResumeMismatch,
 )
@@ -37,6 +38,7 @@ from .state import Certificate, Result, State
 from .status import Status
 from .store import load_model, peek, save_model
 from .sums import Function, components
+from .sums.from_dask import from_dask
 from .theory.estimate import estimate_constants
 from .theory.plan import Plan, plan
 from .version import __version__ as __version__
@@ -74,6 +76,7 @@ __all__ = [
     "DcoptError",
     "Function",
     "LawBroken",
+    "LostWorkers",
     "Method",
     "NeedsFiniteSum",
     "PathResult",
@@ -91,6 +94,7 @@ __all__ = [
     "erm",
     "estimate_constants",
     "estimators",
+    "from_dask",
     "iterate",
     "load_dataset",
     "load_libsvm",

@@ -125,6 +125,15 @@ class OutOfData(DcoptError):
         super().__init__(f"the stream ended after {drawn + left} samples: {wanted} were due, {left} were left")
 
 
+class LostWorkers(DcoptError):
+    """No worker of a cluster can be reached: a run ends, and its last checkpoint can be resumed elsewhere."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        said = "the last checkpoint can be resumed on another cluster, or without one"
+        super().__init__(f"no worker of the cluster could be reached for {seconds:g} s: {said}")
+
+
 def require(ok: bool, setting: str, value: object, expected: str) -> None:
     """Refuse a setting by name. Write `ok` so that NaN makes it False."""
     if not ok:

@@ -31,7 +31,8 @@ from .errors import BadInput
 from .losses import Loss
 from .sums import Here, LinearSum, PartData, Parted, PartsSum, Recipe, pieces
 from .sums import part_pieces as at_home
-from .sums.homes import Home, Own, Piece, everyone
+from .sums.dask_parts import DaskHomes
+from .sums.homes import Home, Own, Piece, everyone, in_rows
 from .xp import Array
 
 _KEPT = 0.6  # The share of the memory that the shards may take which stay, where all together are larger.
@@ -43,13 +44,16 @@ _PASSES = (
 )  # fmt: skip
 
 
-def open_set(path: str | os.PathLike[str], *, verify: bool | None = None, target: str = "y") -> Shards:
+def open_set(
+    path: str | os.PathLike[str], *, verify: bool | None = None, target: str = "y", client: Any = None
+) -> Shards:
     """The rows in a folder that `dcopt pack` wrote, or in a Zarr group in AnnData's encoding, uncompressed.
 
     It is taken in the place of X, and brings its labels and weights. The files are mapped, not read. Sizes and the
     digests of all small files are checked at once. The digest of an array is checked when it is read for the first
     time; with verify=True now; with verify=False not at all. `target` is the column of obs with the labels, in a group
-    that another program wrote.
+    that another program wrote. With a `client` of dask.distributed the workers read the shards, to the same bits: they
+    have to see the same folder.
 
     Examples
     --------
@@ -60,7 +64,7 @@ def open_set(path: str | os.PathLike[str], *, verify: bool | None = None, target
     >>> P.n
     4
     """
-    return Shards.of(open_shards(path, verify=verify, target=target))
+    return Shards.of(open_shards(path, verify=verify, target=target), client)
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class InTurn(Here):
 
     def _asked(self, make: Recipe | None, piece: Piece, args: tuple[Any, ...], own: Own | None) -> Iterable[Any]:
         assert self.reader is not None  # `Shards.of` has given it.
-        told = everyone(self.sizes) if own is None else own
+        told, args = everyone(self.sizes) if own is None else own, in_rows(args)
         whole = [k for k, more in enumerate(told) if more is not None and _reads_all(piece, args, more)]
         for k, (home, more) in enumerate(zip(self.homes, told, strict=True)):
             if more is None:
@@ -122,7 +126,7 @@ class InTurn(Here):
             if k in whole:
                 place = whole.index(k)
                 self.reader.before(k, whole[place + 1] if place + 1 < len(whole) else None)
-            yield home.ask(make, piece, *args, *more)
+            yield home.ask(make, piece, *args, *in_rows(more))
             if k in whole:
                 self.reader.after(k)
 
@@ -201,9 +205,13 @@ class Shards(Parted):
     data: ShardRows
 
     @classmethod
-    def of(cls, data: ShardRows) -> Shards:
+    def of(cls, data: ShardRows, client: Any = None) -> Shards:
+        """`client`: of a cluster whose workers keep the shards; None: they are read here, in turn."""
+        sizes = tuple(shard.n for shard in data.shards)
+        if client is not None:
+            return cls(DaskHomes(client, map(Loaded, data.shards), sizes), data)
         homes = tuple(Home(Loaded(shard), k) for k, shard in enumerate(data.shards))
-        return cls(InTurn(homes, tuple(shard.n for shard in data.shards), Reader(data.shards)), data)
+        return cls(InTurn(homes, sizes, Reader(data.shards)), data)
 
     @property
     def shape(self) -> tuple[int, int]:

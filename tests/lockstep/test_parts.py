@@ -290,3 +290,11 @@ def test_a_checkpoint_of_parts_names_the_parts_and_goes_on(tmp_path: Any) -> Non
             dcopt.resume(path, Q, passes=12)
         if method == "dca-local":
             assert path.stat().st_size < 8 * 300 * 5
+
+
+def test_the_order_of_the_numbers_of_x_does_not_matter() -> None:
+    f = cut(whole("softmax"), CUTS["three"])
+    x = some_x(f)
+    for other in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2]):
+        assert not other.flags.c_contiguous
+        assert np.array_equal(f.look(other).grad, f.look(x).grad)

@@ -67,6 +67,14 @@ def finite(a: NDArray[Any], name: str, place: Any = None) -> None:
     raise BadInput(name, reason, row=row, column=column)
 
 
+def aligned(a: Any) -> Any:
+    """The array, copied if its numbers are not at multiples of their size, as it may be where it came by a network.
+
+    NumPy multiplies such arrays without BLAS, to other bits, and Numba compiles for them again.
+    """
+    return a.copy() if isinstance(a, np.ndarray) and not a.flags.aligned else a
+
+
 def vector(values: Any, name: str, n: int) -> NDArray[Any]:
     """A finite vector of n numbers; a single column is taken as one."""
     v = real_array(values, name)

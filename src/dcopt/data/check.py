@@ -52,7 +52,7 @@ def _dense(X: Any, name: str) -> RowMatrix:
     if a.ndim != 2:
         raise BadInput(name, f"expected 2 dimensions, got shape {a.shape}")
     not_empty(a.shape, name)
-    rows = DenseRows(np.ascontiguousarray(a))
+    rows = DenseRows(np.require(a, requirements=["C", "A"]))
     if not float(rows.norms2().max()) <= LIMIT[a.dtype] ** 2:  # The norms are needed anyway, and depend on every entry.
         finite(a, name)
     return rows

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import aligned
 from .csr_columns import CsrColumns
 from .engine import off_the_clock
 from .rows import Can
@@ -42,7 +43,7 @@ class CsrRows:
             self._part_kernels(1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CsrRows, (self.indptr, self.indices, self.data, self.d, self.lean)  # A copy loads its kernels itself.
+        return _received, (self.indptr, self.indices, self.data, self.d, self.lean)  # A copy loads its kernels itself.
 
     def _get_ready(self, use: str) -> bool:
         kernels.make_ready(self.indptr, self.indices, self.data, self.d, use)
@@ -206,6 +207,11 @@ class CsrRows:
         c, out = plain(c), np.zeros((parts, *shape))
         each(lambda k: kernel(*self.fixed, *at[k : k + 2], c[at[k] : at[k + 1]], out[k]), parts)
         return added(out).astype(c.dtype, copy=False)
+
+
+def _received(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], d: int, lean: bool) -> CsrRows:
+    """A copy, perhaps in another process"""
+    return CsrRows(aligned(indptr), aligned(indices), aligned(data), d, lean)
 
 
 def _kernels() -> Any:

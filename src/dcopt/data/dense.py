@@ -13,6 +13,7 @@ import numpy as np
 from ..draw import Draw
 from ..linalg.blas_threads import for_product
 from ..xp import Array
+from .arrays import aligned
 from .rows import Can
 
 _CACHE = 2**22  # Blocks of rows with this many bytes stay in the cache while several products use them.
@@ -28,6 +29,9 @@ class DenseRows:
     """A as a C-ordered array."""
 
     a: Array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (self.a,)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -184,3 +188,8 @@ class DenseRows:
 def _threads(a: Array, x: Array) -> AbstractContextManager[Any]:
     """Those of BLAS for a product of a with x, or of its transpose with as many columns."""
     return for_product(a.shape[0], a.shape[1], x.shape[1] if x.ndim > 1 else 1)
+
+
+def _received(a: Array) -> DenseRows:
+    """A copy, perhaps in another process"""
+    return DenseRows(aligned(a))

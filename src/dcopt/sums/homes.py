@@ -22,9 +22,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 from uuid import uuid4
 
+import numpy as np
+
+from ..data.arrays import aligned
 from ..data.rows import RowMatrix
 from ..xp import Array
 
@@ -58,6 +61,10 @@ class Homes(Protocol):
     """All parts, wherever they live."""
 
     @property
+    def ahead(self) -> int:
+        """For so many small steps the rows are fetched at once; 1 where rows are near, and pieces go to them."""
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The rows of every part; a part may be empty."""
 
@@ -66,6 +73,9 @@ class Homes(Protocol):
 
     def total(self, make: Recipe | None, piece: Piece, *args: Any, own: Own | None = None) -> Any:
         """Their sum; None if no part was asked."""
+
+    def later(self, make: Recipe | None, piece: Piece, *args: Any, own: Own | None = None) -> Callable[[], list[Any]]:
+        """`each`, which may begin now; what comes back waits for it."""
 
 
 class Home:
@@ -83,7 +93,8 @@ class Home:
 
     @cached_property
     def data(self) -> PartData:
-        return self._load()
+        data = self._load()
+        return PartData(data.rows, *map(aligned, data[1:])) if isinstance(data, PartData) else data
 
     def ask(self, make: Recipe | None, piece: Piece, *args: Any) -> Any:
         """piece(part, *args)"""
@@ -104,6 +115,7 @@ class Here:
 
     homes: tuple[Home, ...]
     sizes: tuple[int, ...]
+    ahead: ClassVar[int] = 1
 
     @classmethod
     def of(cls, loads: Iterable[Load], sizes: Iterable[int] | None = None) -> Here:
@@ -112,14 +124,18 @@ class Here:
         return cls(homes, tuple(home.data.rows.shape[0] for home in homes) if sizes is None else tuple(sizes))
 
     def _asked(self, make: Recipe | None, piece: Piece, args: tuple[Any, ...], own: Own | None) -> Iterable[Any]:
+        args = in_rows(args)
         for home, more in zip(self.homes, everyone(self.sizes) if own is None else own, strict=True):
-            yield None if more is None else home.ask(make, piece, *args, *more)
+            yield None if more is None else home.ask(make, piece, *args, *in_rows(more))
 
     def each(self, make: Recipe | None, piece: Piece, *args: Any, own: Own | None = None) -> list[Any]:
         return list(self._asked(make, piece, args, own))
 
     def total(self, make: Recipe | None, piece: Piece, *args: Any, own: Own | None = None) -> Any:
         return added(self._asked(make, piece, args, own))
+
+    def later(self, make: Recipe | None, piece: Piece, *args: Any, own: Own | None = None) -> Callable[[], list[Any]]:
+        return lambda: self.each(make, piece, *args, own=own)
 
 
 @dataclass(frozen=True)
@@ -130,6 +146,11 @@ class Given:
 
     def __call__(self) -> PartData:
         return self.data
+
+
+def in_rows(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same with arrays in row order, as they are after a journey: BLAS gives other bits to other orders."""
+    return tuple(np.asarray(a, order="C") if isinstance(a, np.ndarray) else a for a in args)
 
 
 def everyone(sizes: Sequence[int]) -> Own:

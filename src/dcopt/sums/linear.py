@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import aligned
 from ..data.rows import Can, RowMatrix
 from ..draw import Draw, Sampling
 from ..losses import Loss
@@ -42,6 +43,9 @@ class LinearSum(SumBase):
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # A copy holds no caches.
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state | {name: aligned(state[name]) for name in ("labels", "weights")})
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -15,10 +15,9 @@ from predictions that are kept there, or computed again. So a checkpoint holds n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,36 +30,25 @@ from ..losses.constant import best_constant
 from ..xp import Array
 from . import part_pieces as at_home
 from . import pieces
-from .base import SumBase
+from .ahead import Ahead, AheadBatch, Drawn, Fetched
 from .constants import Smoothness, smoothness
 from .curvature import Curvature
 from .grams import Grams
-from .homes import Given, Here, Homes, Own, PartData, Recipe
+from .homes import Given, Here, Homes, PartData
 from .importance import drawn
+from .parts_base import PartsBase
+from .parts_batch import PartsBatch
 from .parts_curvature import PartsCurvature
 from .protocol import Facts, Look
 from .recipes import AsGiven, Chosen, Reweighted, Sampled
 
 
-class Width(NamedTuple):
-    """What every part must agree on: the loss, the shape of x and the type of the rows."""
-
-    loss: Loss
-    shape: tuple[int, ...]
-    dtype: Any
-    compiled: bool
-
-
 @dataclass(frozen=True, eq=False)
-class PartsSum(SumBase):
+class PartsSum(PartsBase):
     """f(x) = Σ_k (n_k/N) f_k(x), f_k(x) = (1/n_k) Σ w_i φ(⟨a_i, x⟩, label_i); a part may be empty.
 
     What is cached here is a function of the data alone: it changes the time of a run and none of its numbers.
     """
-
-    homes: Homes
-    recipe: Recipe
-    sizes: tuple[int, ...]  # the rows of every part
 
     @classmethod
     def split(
@@ -75,80 +63,34 @@ class PartsSum(SumBase):
         some = [PartData(rows.take(i), labels[i], None if weights is None else weights[i]) for i in cuts]
         return cls(Here.of(map(Given, some)), AsGiven(loss, classes), tuple(map(int, sizes)))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"homes": self.homes, "recipe": self.recipe, "sizes": self.sizes}  # A copy holds no caches.
-
-    # ---- what the parts agree on
-
-    @cached_property
-    def width(self) -> Width:
-        """The same in every part; refuses parts that differ, by their number."""
-        found: Width | None = None
-        for k, seen in enumerate(self.homes.each(self.recipe, at_home.width, own=self._everyone)):
-            if seen is None:
-                continue
-            one = Width(*seen)
-            if found is not None and (one.shape, one.dtype) != (found.shape, found.dtype):
-                said = f"part {k} gives x of shape {one.shape} in {one.dtype}, the parts before it {found.shape} in"
-                raise BadInput("parts", f"{said} {found.dtype}")
-            found = one if found is None else found
-        if found is None:
-            raise BadInput("parts", "have no rows")
-        return found
-
-    @property
-    def loss(self) -> Loss:
-        return self.width.loss
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.width.shape
-
-    @property
-    def classes(self) -> tuple[int, ...]:
-        return self.shape[1:]
-
-    @property
-    def dtype(self) -> Array:
-        return self.width.dtype
-
-    @property
-    def compiled(self) -> bool:
-        return self.width.compiled
-
-    @cached_property
-    def n(self) -> int:
-        return sum(self.sizes)
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """The number of the first row of every part, and N"""
-        return np.cumsum((0, *self.sizes), dtype=np.int64)
-
-    # ---- pieces
-
-    @cached_property
-    def _everyone(self) -> Own:
-        return [() if size else None for size in self.sizes]
-
-    def each(self, piece: Callable[..., Any], *args: Any) -> list[Any]:
-        found = self.homes.each(self.recipe, piece, *args, own=self._everyone)
-        return [one for one, size in zip(found, self.sizes, strict=True) if size]
-
-    def total(self, piece: Callable[..., Any], *args: Any) -> Any:
-        return self.homes.total(self.recipe, piece, *args, own=self._everyone)
-
     # ---- the verbs of a sum
 
     def all(self) -> PartsBatch:
         return PartsBatch(self, None, self.n)
 
-    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> PartsBatch:
+    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> PartsBatch | AheadBatch:
         b = int(b)  # a NumPy uint8 would wrap in the counts
+        f, rows_of = self, self._rows_of(sampling)
         if sampling == "importance":
-            f, below = self.importance
-            return PartsBatch(f, drawn(below, draw.numbers(b)), b)
-        return PartsBatch(self, draw.rows(self.n, b, sampling), b)
+            f = self.importance[0]
+        found = None if f.ahead is None else f.ahead.batch(b, draw, sampling, rows_of)
+        return f.of_rows(rows_of(b, draw)) if found is None else found
+
+    def of_rows(self, rows: Array) -> PartsBatch:
+        """The mean over these rows"""
+        return PartsBatch(self, rows, len(rows))
+
+    def _rows_of(self, sampling: Sampling) -> Drawn:
+        """The rows of a step with b of them, a function of its draw"""
+        if sampling == "importance":
+            below = self.importance[1]
+            return lambda b, draw: drawn(below, draw.numbers(b))
+        return lambda b, draw: draw.rows(self.n, b, sampling)
+
+    @cached_property
+    def ahead(self) -> Ahead | None:
+        """The rows of coming steps, where homes say that they are far"""
+        return Ahead(self, self.homes.ahead, _fetched) if self.homes.ahead > 1 else None
 
     def look(self, x: Array) -> Look:
         f, grad = self.all().value_grad(x)
@@ -229,90 +171,6 @@ class PartsSum(SumBase):
         share = np.concatenate(self.each(pieces.shares_of_rows, self.mean_row))
         return PartsSum(self.homes, Reweighted(self.recipe, self.mean_row), self.sizes), np.cumsum(share)
 
-    @cached_property
-    def largest_row(self) -> float:
-        return float(max(self.each(pieces.largest_row)))
 
-    @cached_property
-    def mean_row(self) -> float:
-        return self._mean(pieces.mean_row)
-
-    @cached_property
-    def mean_weight(self) -> float:
-        return self._mean(pieces.mean_weight)
-
-    def _mean(self, piece: Callable[..., Any]) -> float:
-        """The mean over all rows, from that of each part"""
-        means, sizes = self.each(piece), [size for size in self.sizes if size]
-        return math.fsum(mean * (size / self.n) for mean, size in zip(means, sizes, strict=True))
-
-    @cached_property
-    def storage(self) -> tuple[bool, bool, int]:
-        """Whether Gram matrices are rough in some part, whether all parts show columns, and the stored entries"""
-        rough, shown, stored = zip(*self.each(at_home.storage), strict=True)
-        return any(rough), all(shown), sum(stored)
-
-    @cached_property
-    def column_mean_squares(self) -> Array | None:
-        sizes = self.total(pieces.squares_of_columns)
-        return None if sizes is None else sizes / self.n
-
-    @cached_property
-    def column_means(self) -> Array:
-        return self.total(pieces.sums_of_columns) / self.n
-
-    @property
-    def mean_curvature_bound(self) -> float:
-        low, high = self.loss.curvature
-        return max(high, -low) * self.mean_row / self.shape[0]
-
-
-class PartsBatch(NamedTuple):
-    """f_B(x) = Σ_k (b_k/|B|) f_{B_k}(x): the rows of each part in the order in which they were drawn"""
-
-    sum: PartsSum
-    rows: Array | None
-    size: int
-
-    def _own(self, *extra: Callable[[NDArray[np.int64] | slice], Any]) -> Own:
-        """What each part is told: its rows (None: all) and their share of the batch, and what is cut from arrays."""
-        f = self.sum
-        if self.rows is None:
-            cuts = zip(f.sizes, f.starts[:-1], f.starts[1:], strict=True)
-            return [
-                (None, size / self.size, *(cut(slice(low, high)) for cut in extra)) if size else None
-                for size, low, high in cuts
-            ]
-        return [
-            (local, len(local) / self.size, *(cut(places) for cut in extra)) if len(local) else None
-            for places, local in f.by_part(self.rows)
-        ]
-
-    def _total(self, piece: Callable[..., Any], *args: Any) -> Any:
-        return self.sum.homes.total(self.sum.recipe, piece, *args, own=self._own())
-
-    def value_grad(self, x: Array) -> tuple[float, Array]:
-        value, g = self._total(at_home.value_grad, x)
-        return float(value), g
-
-    def grad(self, x: Array) -> Array:
-        return self._total(at_home.grad, x)
-
-    def diff(self, x: Array, prev: Array) -> Array:
-        return self._total(at_home.diff, x, prev)
-
-    def slopes(self, x: Array) -> Array:
-        found = self.sum.homes.each(self.sum.recipe, at_home.slopes, x, own=self._own())
-        if self.rows is None:
-            return np.concatenate([some for some in found if some is not None])
-        seen = [(places, some) for (places, _), some in zip(self.sum.by_part(self.rows), found, strict=True)]
-        first = next(some for _, some in seen if some is not None)
-        out = np.empty((self.size, *first.shape[1:]), first.dtype)
-        for places, some in seen:
-            if some is not None:
-                out[places] = some
-        return out
-
-    def pull(self, c: Array) -> Array:
-        own = self._own(lambda places: c[places])
-        return self.sum.homes.total(self.sum.recipe, at_home.pull, own=own)
+def _fetched(homes: Homes, sizes: tuple[int, ...]) -> PartsSum:
+    return PartsSum(homes, Fetched(), sizes)
