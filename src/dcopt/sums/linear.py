@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -16,20 +15,17 @@ from ..draw import Draw, Sampling
 from ..losses import Loss
 from ..losses.constant import best_constant
 from ..xp import Array
-from .base import SumBase
 from .batch import LinearBatch
-from .constants import Smoothness, smoothness
 from .curvature import Curvature
 from .fused import Fused, fused
-from .grams import Grams
 from .importance import ImportanceWeights
 from .linear_curvature import LinearCurvature
-from .pieces import largest_bend, squares_of_columns, sums_of_columns
-from .protocol import Facts, Look
+from .protocol import Look
+from .rows_base import RowsBase
 
 
 @dataclass(frozen=True, eq=False)
-class LinearSum(SumBase):
+class LinearSum(RowsBase):
     """f(x) = (1/N) Σ w_i φ(⟨a_i, x⟩, label_i), with mean weight 1.
 
     What is cached here is a function of the data alone: it changes the time of a run and none of its numbers.
@@ -79,38 +75,12 @@ class LinearSum(SumBase):
         z, f, grad = self.all().look(x)
         return Look(x.copy(), f, grad, z, self.n)
 
-    def facts(self) -> Facts:
-        return self._facts
-
-    @cached_property
-    def _facts(self) -> Facts:
-        return Facts(self.loss.curvature, self.grams is not None, self.loss.lower, rows=self)
-
     def curvature(self, here: Look) -> Curvature:
         return LinearCurvature(self, here.home)
-
-    def smoothness(self) -> Smoothness:
-        return smoothness(self)
 
     def best_constant(self) -> Array:
         weights = np.ones(self.n) if self.weights is None else np.asarray(self.weights, np.float64)
         return best_constant(self.loss, np.asarray(self.labels), weights, self.classes)
-
-    def rounding(self, x: Array) -> float:
-        """A prediction ⟨a_i, x⟩ loses about ε (Σ_k a_ik² x_k²)^(1/2), the slope sup|φ''| times that, and column j of
-        the gradient √(mean a_ij²) times that, by Cauchy and Schwarz.
-        """
-        d, sizes = self.a.shape[1], self.column_mean_squares
-        sizes = np.full(d, self.mean_row / d) if sizes is None else sizes
-        rows = np.sum(np.asarray(x, np.float64).reshape(d, -1) ** 2, axis=1)
-        steep = max(map(abs, self.loss.curvature))
-        if not self.loss.bounded:  # That at x is near the largest along a small error.
-            steep = largest_bend(self, x)
-        eps = float(np.finfo(np.float64).eps)
-        return eps * steep * math.sqrt(float(np.sum(sizes)) * float(np.sum(sizes * rows)))
-
-    def notes(self) -> tuple[str, ...]:
-        return (self.loss.remark,) if self.loss.remark else ()
 
     # ---- pieces and parts of it
 
@@ -148,11 +118,6 @@ class LinearSum(SumBase):
         return fused(self.can, self.a.shape[1], self.loss, self.labels, self.weights)
 
     @cached_property
-    def grams(self) -> Grams | None:
-        """Gram matrices, where they do not depend on x."""
-        return Grams(self) if self.loss.labels != "class" and len(set(self.loss.curvature)) == 1 else None
-
-    @cached_property
     def importance(self) -> ImportanceWeights:
         """Which rows importance sampling draws."""
         return ImportanceWeights.of(self)
@@ -165,23 +130,6 @@ class LinearSum(SumBase):
     def _row_sizes(self) -> Array:
         norms = self.a.norms2()
         return norms if self.weights is None else norms * self.weights
-
-    @cached_property
-    def column_mean_squares(self) -> Array | None:
-        """(1/N) Σ_i w_i a_ij² of every column j; None if the matrix does not show its entries"""
-        sizes = squares_of_columns(self)
-        return None if sizes is None else sizes / self.n
-
-    @cached_property
-    def column_means(self) -> Array:
-        """(1/N) Σ_i w_i a_ij of every column j"""
-        return sums_of_columns(self) / self.n
-
-    @cached_property
-    def mean_curvature_bound(self) -> float:
-        """sup|φ''| (1/N) Σ w_i ‖a_i‖² / d: the mean of the diagonal of a matrix that majorizes ∇²f everywhere."""
-        low, high = self.loss.curvature
-        return max(high, -low) * self.mean_row / self.a.shape[1]
 
     @cached_property
     def largest_row(self) -> float:

@@ -14,7 +14,6 @@ from predictions that are kept there, or computed again. So a checkpoint holds n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,15 +30,13 @@ from ..xp import Array
 from . import part_pieces as at_home
 from . import pieces
 from .ahead import Ahead, AheadBatch, Drawn, Fetched
-from .constants import Smoothness, smoothness
 from .curvature import Curvature
-from .grams import Grams
 from .homes import Given, Here, Homes, PartData
 from .importance import drawn
 from .parts_base import PartsBase
 from .parts_batch import PartsBatch
 from .parts_curvature import PartsCurvature
-from .protocol import Facts, Look
+from .protocol import Look
 from .recipes import AsGiven, Chosen, Reweighted, Sampled
 
 
@@ -96,36 +93,12 @@ class PartsSum(PartsBase):
         f, grad = self.all().value_grad(x)
         return Look(x.copy(), f, grad, None, self.n)
 
-    def facts(self) -> Facts:
-        return self._facts
-
-    @cached_property
-    def _facts(self) -> Facts:
-        return Facts(self.loss.curvature, self.grams is not None, self.loss.lower, rows=self)
-
     def curvature(self, here: Look) -> Curvature:
         return PartsCurvature(self, here.x)
-
-    def smoothness(self) -> Smoothness:
-        return smoothness(self)
 
     def best_constant(self) -> Array:
         labels, weights = (np.concatenate(side) for side in zip(*self.each(pieces.labels_and_weights), strict=True))
         return best_constant(self.loss, labels, weights, self.classes)
-
-    def rounding(self, x: Array) -> float:
-        """As of `LinearSum`; the sums over parts add less than the sums within them."""
-        d, sizes = self.shape[0], self.column_mean_squares
-        sizes = np.full(d, self.mean_row / d) if sizes is None else sizes
-        rows = np.sum(np.asarray(x, np.float64).reshape(d, -1) ** 2, axis=1)
-        steep = max(map(abs, self.loss.curvature))
-        if not self.loss.bounded:
-            steep = max(self.each(pieces.largest_bend, x))
-        eps = float(np.finfo(np.float64).eps)
-        return eps * steep * math.sqrt(float(np.sum(sizes)) * float(np.sum(sizes * rows)))
-
-    def notes(self) -> tuple[str, ...]:
-        return (self.loss.remark,) if self.loss.remark else ()
 
     def slopes_at(self, here: Look) -> Array:
         return np.concatenate(self.each(at_home.slopes_at, here.x))
@@ -159,11 +132,6 @@ class PartsSum(PartsBase):
             yield places, rows[places] - first
 
     # ---- what follows from the data
-
-    @cached_property
-    def grams(self) -> Grams | None:
-        """Gram matrices, where they do not depend on x"""
-        return Grams(self) if self.loss.labels != "class" and len(set(self.loss.curvature)) == 1 else None
 
     @cached_property
     def importance(self) -> tuple[PartsSum, NDArray[np.float64]]:

@@ -16,8 +16,8 @@ from ..losses import Loss
 from ..xp import Array
 from . import part_pieces as at_home
 from . import pieces
-from .base import SumBase
 from .homes import Homes, Own, Recipe
+from .rows_base import RowsBase
 
 
 class Width(NamedTuple):
@@ -30,7 +30,7 @@ class Width(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PartsBase(SumBase):
+class PartsBase(RowsBase):
     """Parts with homes, and how a part of the sum is made of what was loaded there."""
 
     homes: Homes
@@ -124,17 +124,3 @@ class PartsBase(SumBase):
         """Whether Gram matrices are rough in some part, whether all parts show columns, and the stored entries"""
         rough, shown, stored = zip(*self.each(at_home.storage), strict=True)
         return any(rough), all(shown), sum(stored)
-
-    @cached_property
-    def column_mean_squares(self) -> Array | None:
-        sizes = self.total(pieces.squares_of_columns)
-        return None if sizes is None else sizes / self.n
-
-    @cached_property
-    def column_means(self) -> Array:
-        return self.total(pieces.sums_of_columns) / self.n
-
-    @property
-    def mean_curvature_bound(self) -> float:
-        low, high = self.loss.curvature
-        return max(high, -low) * self.mean_row / self.shape[0]
