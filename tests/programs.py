@@ -9,7 +9,19 @@ import numpy as np
 from dcopt.convex import Convex, Diagonal, Mean, Quadratic, Radial, ScaledIdentity, Shifted, least_squares
 from dcopt.data.dense import DenseRows
 from dcopt.losses import Huber, Logistic, Loss, Quartic, Softmax, Squared
-from dcopt.regularizers import L1, L2, SCAD, Bounded, Box, ElasticNet, Except, Nonnegative, Regularizer, Zero
+from dcopt.regularizers import (
+    L1,
+    L2,
+    SCAD,
+    Bounded,
+    Box,
+    ElasticNet,
+    Except,
+    Nonnegative,
+    Regularizer,
+    SparseGroup,
+    Zero,
+)
 from dcopt.sums import LinearSum
 
 N = 20
@@ -79,6 +91,7 @@ PENALTIES: dict[str, Any] = {
     "elastic-net-rows": lambda draw, d: ElasticNet(_lam(draw), _lam(draw), groups="rows"),
     "box": lambda draw, d: Box(-draw.random(d), draw.random(d)),
     "nonnegative": lambda draw, d: Nonnegative(),
+    "sparse-group": lambda draw, d: SparseGroup(_lam(draw), 0.4, groups=_groups(d), weights=[1.0, 0.5]),
     "bounded-l1": lambda draw, d: Bounded(L1(_lam(draw), weights=draw.random(d)), -draw.random(d), 0.2),
     "bounded-elastic-net": lambda draw, d: Bounded(ElasticNet(_lam(draw), _lam(draw)), 0.0, draw.random(d)),
     "positive-lists": lambda draw, d: Bounded(L1(_lam(draw), groups=_groups(d))),

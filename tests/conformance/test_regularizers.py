@@ -33,6 +33,7 @@ from dcopt.regularizers import (
     Nonnegative,
     Profiled,
     Reweighted,
+    SparseGroup,
     TopK,
     TransformedL1,
     Zero,
@@ -49,7 +50,7 @@ def variants():
     for name, r in SAMPLES.items():
         yield name, r
         yield f"{name}:except", Except(r, last=2)
-        if isinstance(r, (Profiled, ElasticNet)):
+        if isinstance(r, (Profiled, ElasticNet, SparseGroup)):
             yield f"{name}:weights", replace(r, weights=[0, 1, 2, 0.5, 1])
             yield f"{name}:rows", replace(r, groups="rows", weights=[0, 1, 2, 0.5, 1])
             yield f"{name}:lists", replace(r, groups=LISTS)
@@ -81,7 +82,8 @@ def test_law(name, law):
 def test_the_registry_is_complete_and_names_are_looked_up():
     assert set(REGULARIZERS) == {
         "exponential", "capped-l1", "scad", "mcp", "log-sum", "transformed-l1", "geman", "lp-smooth",
-        "l1-minus-l2", "top-k", "l0", "l1", "l2", "elastic-net", "box", "nonnegative", "zero",
+        "l1-minus-l2", "top-k", "l0", "l1", "l2", "elastic-net", "sparse-group", "box",
+        "nonnegative", "zero",
     }  # fmt: skip
     assert regularizer("scad") is REGULARIZERS["scad"]
     mine = MCP(0.2)

@@ -124,3 +124,13 @@ def test_exchanges_find_the_pair_that_looks_worse_alone(tmp_path: Path, capsys: 
     greedy, best = capsys.readouterr().out.splitlines()[:2]
     assert "greedy: features [1, 5]" in greedy and "l0: features [0, 1]" in best
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_sparse_groups_are_nearer_than_features_or_groups_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = example("sparse_groups")
+    module["main"](str(tmp_path / "figure.png"))
+    away = {line.split(":")[0]: float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()}
+    assert away["sparse group"] < min(away["lasso"], away["group lasso"])
+    assert (tmp_path / "figure.png").stat().st_size > 5_000

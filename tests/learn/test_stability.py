@@ -89,6 +89,19 @@ def test_of_classes_and_features_without_a_penalty(data):
     assert set(found.selected[:2]) <= {0, 1, 2} and found.frequencies[[0, 1]].min() >= 0.8
 
 
+def test_of_survival_times():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 20))
+    time = rng.exponential(np.exp(-X[:, 0] + X[:, 3]))
+    y, model = (time, time < 2.0), dcopt.DCSurvival(penalty="l1", lam=0.3, lam_scale="max")
+    found = dcopt.stability_selection(model, X, y, q=4, n_halves=10, random_state=0)
+    assert set(found.selected) == {0, 3}
+    columns = dcopt.stability_selection(model, X, np.column_stack(y), q=4, n_halves=10, random_state=0)
+    np.testing.assert_array_equal(columns.along, found.along)
+    often = dcopt.bootstrap_inclusion(model, X, y, n_samples=5, random_state=0)
+    assert often.frequencies[[0, 3]].min() == 1.0 and often.coefs.shape == (5, 20)
+
+
 def test_any_number_of_jobs_gives_the_same_bits():
     X, y = simulated(2)
     made = [dcopt.stability_selection(LASSO, X, y, n_halves=12, n_jobs=jobs, random_state=3) for jobs in (None, 2, 3)]
@@ -150,7 +163,9 @@ def test_settings_are_refused_by_name(options, message):
 def test_data_and_estimators_are_refused_by_name():
     X, y = numbers()
     for estimator in (dcopt.DCRegressorCV(), "l1", None):
-        with pytest.raises(dcopt.BadSettings, match="estimator = .*: expected a DCClassifier or DCRegressor"):
+        with pytest.raises(
+            dcopt.BadSettings, match="estimator = .*: expected a DCClassifier"
+        ):
             dcopt.stability_selection(estimator, X, y)
     with pytest.raises(dcopt.BadSettings, match="penalty = "):
         dcopt.stability_selection(dcopt.DCRegressor(penalty="box"), X, y)

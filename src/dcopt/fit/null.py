@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import BadSettings
 from ..losses.constant import minimize
 from ..problem import Problem
-from ..regularizers import L1, Bounded, Except
+from ..regularizers import L1, Bounded, Except, SparseGroup
 from ..solve import solve
 from ..subproblems.parts import kink_of
 from ..sums import pieces
@@ -65,14 +65,25 @@ def lam_max(P: Problem, x: NDArray[Any]) -> float:
     ℓ₁ − ℓ₂), F may fall there at any λ, and lam_max is only a scale.
     """
     r = P.r.of if isinstance(P.r, Except) else P.r
+    if isinstance(r, SparseGroup):
+        return r.least_lam(_penalised(P, x)) * (1.0 + _rounding(P))
     one = kink_of(with_lam(r.of if isinstance(r, Bounded) else r, 1.0))
     if one is None:
         expected = "one with a kink at 0 where λ is a share of lam_max (also where lam is None); else give lam or lams"
         raise BadSettings("penalty", r, expected)
-    g = P.evaluation_sum.all().grad(np.asarray(x, np.float64))
-    g = g[:-1] if isinstance(P.r, Except) else g
+    g = _penalised(P, x)
     g = r.within(-g) if isinstance(r, Bounded) else g
     c, size = one.units.fit(one.c, g), one.units.norms(g)
     c = np.broadcast_to(c, size.shape)
-    rounding = 1e-9 if P.dtype == np.float64 else 1e-5
-    return float(np.max(size[c > 0.0] / c[c > 0.0], initial=0.0)) * (1.0 + rounding)
+    return float(np.max(size[c > 0.0] / c[c > 0.0], initial=0.0)) * (1.0 + _rounding(P))
+
+
+def _penalised(P: Problem, x: NDArray[Any]) -> NDArray[np.float64]:
+    """∇f(x) without the intercept."""
+    g: NDArray[np.float64] = P.evaluation_sum.all().grad(np.asarray(x, np.float64))
+    return g[:-1] if isinstance(P.r, Except) else g
+
+
+def _rounding(P: Problem) -> float:
+    """The relative rounding of a gradient of this problem."""
+    return 1e-9 if P.dtype == np.float64 else 1e-5

@@ -85,7 +85,7 @@ def bootstrap_inclusion(
 
     Parameters
     ----------
-    estimator : DCClassifier, DCRegressor, or one of their CV versions; it is not changed
+    estimator : DCClassifier, DCRegressor, DCSurvival, or one of their CV versions; it is not changed
     n_samples : B, the number of samples
     n_jobs : parallel jobs over samples, as in scikit-learn; the result is the same to the bit for any number of them
     random_state : the seed of the samples
@@ -105,7 +105,7 @@ def bootstrap_inclusion(
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     me = clone(estimator)
     task = me._task(X, y, None)
-    codes = None if task.loss.labels == "real" else task.labels
+    codes = task.fold_codes
     groups = groups_of(codes, task.n, 2, "bootstrap samples")
 
     settings: dict[str, Any] = {"n_jobs": None} if hasattr(estimator, "n_jobs") else {}

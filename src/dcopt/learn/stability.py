@@ -95,7 +95,7 @@ def stability_selection(
 
     Parameters
     ----------
-    estimator : a DCClassifier or DCRegressor, whose λ does not matter; it is not changed
+    estimator : a DCClassifier, DCRegressor or DCSurvival, whose λ does not matter; it is not changed
     max_false : the bound that is asked for, from which q follows; 1 unless q is given
     q : the largest number of features that a half may select
     threshold : π, above 1/2 and at most 1
@@ -115,7 +115,7 @@ def stability_selection(
     ([3, 7], 5, 1.0)
     """
     plain = isinstance(estimator, DCBase) and not hasattr(estimator, "cv")
-    require(plain, "estimator", estimator, "a DCClassifier or DCRegressor (λ is not chosen, so that none is by folds)")
+    require(plain, "estimator", estimator, "a DCClassifier, DCRegressor or DCSurvival: λ is not chosen")
     require_number("threshold", threshold, 0.5, 1.0, open_low=True)
     require_count("n_halves", n_halves, 2)
     require(n_halves % 2 == 0, "n_halves", n_halves, "an even number: halves come in pairs")
@@ -130,7 +130,7 @@ def stability_selection(
     free = free_rows(r, task.d)
     p = task.d - len(free)
     q = _most(p, max_false, q, float(threshold))
-    codes = None if task.loss.labels == "real" else task.labels
+    codes = task.fold_codes
     groups = groups_of(codes, task.n, 2 if codes is not None else 4, "halves")
 
     def pair(number: int) -> list[NDArray[np.int64]]:
@@ -143,6 +143,13 @@ def stability_selection(
     sizes = np.sum(entered < n_lams, axis=1)
     shares = np.geomspace(1.0, ratio, n_lams)
     return Stability(along[-1], along, shares, sizes, q, p, float(threshold), names)
+
+
+def _part(y: Any, rows: NDArray[np.int64]) -> Any:
+    """Some of the labels; of survival times given as a pair (time, event), of both."""
+    if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
+        return tuple(_safe_indexing(one, rows) for one in y)
+    return _safe_indexing(y, rows)
 
 
 def _most(p: int, max_false: float | None, q: int | None, threshold: float) -> int:
@@ -171,7 +178,7 @@ def _entered(
     The path ends before the first λ at which more than q features have been in.
     """
     here = clone(me)
-    task: Task = here._task(_safe_indexing(X, rows), _safe_indexing(y, rows), None)
+    task: Task = here._task(_safe_indexing(X, rows), _part(y, rows), None)
     r = here._penalty(task)
     x0 = null_model(task.problem(r))
     entered = np.full(task.d, n_lams)

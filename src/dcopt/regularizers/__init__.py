@@ -25,6 +25,7 @@ from .profiled import Profiled
 from .reweighted import Reweighted, reweighted
 from .scad import SCAD
 from .simplex import Simplex
+from .sparse_group import SparseGroup
 from .spectral_ball import SpectralBall
 from .top_k import TopK
 from .transformed_l1 import TransformedL1
@@ -48,6 +49,7 @@ REGULARIZERS: dict[str, Regularizer] = {
     "l1": L1(lam=0.1),
     "l2": L2(lam=0.1),
     "elastic-net": ElasticNet(lam=0.1, mu=0.05),
+    "sparse-group": SparseGroup(lam=0.1, share=0.5),
     "box": Box(low=-1.0, high=1.0),
     "nonnegative": Nonnegative(),
     "zero": Zero(),
@@ -62,6 +64,6 @@ def regularizer(spec: str | Regularizer, called: str = "regularizer") -> Regular
 __all__ = [
     "L0", "L1", "L2", "MCP", "REGULARIZERS", "SCAD", "Ball", "Bounded", "Box", "CappedL1", "Convex", "ElasticNet",
     "Except", "Exponential", "Fused", "Geman", "L1MinusL2", "LogSum", "LpSmooth", "Nonnegative", "NuclearMinusKyFan",
-    "Profiled", "Regularizer", "Reweighted", "Simplex", "SpectralBall", "TopK", "TransformedL1", "WeightedL1", "Zero",
-    "regularizer", "reweighted",
+    "Profiled", "Regularizer", "Reweighted", "Simplex", "SparseGroup", "SpectralBall", "TopK", "TransformedL1",
+    "WeightedL1", "Zero", "regularizer", "reweighted",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..convex import Convex, Diagonal, Mean, Quadratic, Radial, ScaledIdentity, Shifted
 from ..losses import Huber, Logistic, Quartic, Softmax, Squared
-from ..regularizers import L2, Bounded, Box, ElasticNet, Except, Fused, Regularizer, Zero
+from ..regularizers import L2, Bounded, Box, ElasticNet, Except, Fused, Regularizer, SparseGroup, Zero
 from ..regularizers.units import ENTRIES, Entries, Lists
 from ..sums import pieces
 from ..xp import Array, finite
@@ -79,7 +79,7 @@ def _known(G: Convex) -> bool:
 def _written(r: Regularizer) -> bool:
     if isinstance(r, Except | Bounded):
         return _written(r.of)
-    return isinstance(r, (Zero, L2, Box, Fused)) or kink_of(r) is not None
+    return isinstance(r, (Zero, L2, Box, Fused, SparseGroup)) or kink_of(r) is not None
 
 
 def _convex(cp: Any, G: Convex, x: Any) -> Any:
@@ -124,6 +124,9 @@ def _regularizer(cp: Any, r: Regularizer, x: Any) -> tuple[Any, list[Any]]:
     """r1(x) as an expression, and constraints"""
     if isinstance(r, Except):
         return _regularizer(cp, r.of, x[: -r.last])
+    if isinstance(r, SparseGroup):
+        single = cp.sum(cp.multiply(np.broadcast_to(r.single(np.zeros(x.shape)), x.shape), cp.abs(x)))
+        return single + _regularizer(cp, r.grouped, x)[0], []
     if isinstance(r, Bounded):
         return _regularizer(cp, r.of, x)[0], _regularizer(cp, r.box, x)[1]
     zero = np.zeros(x.shape)

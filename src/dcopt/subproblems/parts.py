@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..regularizers import L2, Bounded, Box, ElasticNet, Except, Regularizer, Reweighted, WeightedL1, Zero
+from ..regularizers import L2, Bounded, Box, ElasticNet, Except, Regularizer, Reweighted, SparseGroup, WeightedL1, Zero
 from ..regularizers.profiled import Profiled
 from ..regularizers.units import ENTRIES, Entries, Kinked, Lists, Rows
 
@@ -48,20 +48,20 @@ def blocks(r: Regularizer) -> bool:
     """Whether r1 is separable by blocks of features, so that its prox takes one step length for each feature."""
     if isinstance(r, Except | Bounded):
         return blocks(r.of)
-    return isinstance(r, (Zero, L2, Box)) or kink_of(r) is not None or hasattr(r, "parts")
+    return isinstance(r, (Zero, L2, Box, SparseGroup)) or kink_of(r) is not None or hasattr(r, "parts")
 
 
 def separable(r: Regularizer) -> bool:
     """Whether r1 is separable by coefficient or by row, so that `parts` applies. Groups of several features are not.
 
-    Nor are bounds together with a penalty over rows.
+    Nor are bounds together with a penalty over rows, and sparse groups.
     """
     if isinstance(r, Except):
         return separable(r.of)
     if isinstance(r, Bounded):
         return isinstance(r.units, Entries)
     kink = kink_of(r)
-    return blocks(r) and (kink is None or not isinstance(kink.units, Lists))
+    return blocks(r) and not isinstance(r, SparseGroup) and (kink is None or not isinstance(kink.units, Lists))
 
 
 def entries(r: Regularizer, x: NDArray[Any]) -> NDArray[Any] | None:
