@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .learn import (
         DCClassifier,
         DCClassifierCV,
+        DCFormula,
         DCRegressor,
         DCRegressorCV,
         DCSurvival,
@@ -69,6 +70,7 @@ __all__ = [
     "ColumnScaleWarning",
     "DCClassifier",
     "DCClassifierCV",
+    "DCFormula",
     "DCRegressor",
     "DCRegressorCV",
     "DCSurvival",
@@ -118,8 +120,8 @@ __all__ = [
 ]
 
 _LEARN = (
-    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV", "PathResult",
-    "bootstrap_inclusion", "path", "stability_selection",
+    "DCClassifier", "DCClassifierCV", "DCFormula", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV",
+    "PathResult", "bootstrap_inclusion", "path", "stability_selection",
 )  # fmt: skip
 
 

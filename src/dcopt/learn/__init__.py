@@ -4,11 +4,12 @@ from ..fit.path import PathResult, path
 from .bootstrap import Inclusion, bootstrap_inclusion
 from .classifier import DCClassifier
 from .cv import DCClassifierCV, DCRegressorCV
+from .formula import DCFormula
 from .regressor import DCRegressor
 from .stability import Stability, stability_selection
 from .survival import DCSurvival, DCSurvivalCV
 
 __all__ = [
-    "DCClassifier", "DCClassifierCV", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV",
+    "DCClassifier", "DCClassifierCV", "DCFormula", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV",
     "Inclusion", "PathResult", "Stability", "bootstrap_inclusion", "path", "stability_selection",
 ]  # fmt: skip

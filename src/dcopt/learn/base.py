@@ -42,6 +42,7 @@ from .callbacks import (
 )
 from .door import examine
 from .ending import End, early, notes_of, nothing_half_done, uneven_columns
+from .export import Exported
 from .offsets import NO_OFFSETS, Offsets
 from .table import Described
 
@@ -61,7 +62,7 @@ def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
     return weights
 
 
-class DCBase(Described, WithParts, CallbackSupportMixin, BaseEstimator):
+class DCBase(Described, Exported, WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
     # ---- methods that a classifier and a regressor define
