@@ -27,6 +27,10 @@ P = dcopt.erm(X, y, "squared", dcopt.regularizers.L1(lam=0.1), decomposition="gr
 a, b = (dcopt.solve(P, "dca", steps=3, subsolver=s).x for s in ("oracle", None))
 assert np.abs(a - b).max() < 1e-4
 """,
+    "formula": SMALL + """
+model = dcopt.DCFormula("y ~ a * b", dcopt.DCRegressor(lam=0.01)).fit({"a": X[:, 0], "b": X[:, 1], "y": y})
+assert model.score({"a": X[:, 0], "b": X[:, 1], "y": y}) > 0.9
+""",
     "bench": "import skglm, dccp",
     "torch": SMALL + """
 import torch
