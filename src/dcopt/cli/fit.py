@@ -19,6 +19,7 @@ from .fit_setup import Bench, bench_of, refusing
 from .journal import Asked, Journal, read_journal
 from .lam import begun, choose
 from .outputs import beside, distinct, free, is_page, of_checkpoint, set_aside
+from .sources import is_shards
 from .terminal import Terminal
 
 BUDGETS = {"tol", "max_passes", "max_seconds"}  # These options of dcopt resume continue a fit that has ended.
@@ -33,6 +34,9 @@ def run(terminal: Terminal, asked: Asked, force: bool) -> None:
     if asked.checkpoint is not None:
         free([asked.checkpoint], force, "; dcopt resume continues it")
         free([str(beside(asked.checkpoint))], force, "; dcopt resume continues it")
+    if asked.standardize and is_shards(asked.data):
+        asked = replace(asked, standardize=False)
+        terminal.note(f"{asked.data}: columns are fitted as they were packed, and not standardised")
     bench = bench_of(terminal, asked)
     tuning = begun(asked, bench)
     for moved in () if asked.checkpoint is None else set_aside(asked.checkpoint):

@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..datasets.tables import Data, read
+from ..datasets.tables import Data
 from ..errors import BadFile, BadInput, BadSettings, DcoptError, pick
 from ..fit.standard import UNEVEN
 from ..fit.steps import Fit
 from ..learn import DCClassifier, DCRegressor
 from ..losses import LOSSES, Loss
 from ..state import State
+from ..sums import Parted
 from .journal import Asked
 from .plan import number, regularizer_with
 from .progress import EVERY
+from .sources import data_of
 from .terminal import Terminal
 
 
@@ -47,7 +49,8 @@ class Bench(NamedTuple):
 
 def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     """Read the data, and make the estimator that the options describe."""
-    data = read(asked.data, asked.columns(), terminal.note)
+    data = data_of(asked.data, asked.columns(), terminal.note)
+    in_parts = isinstance(data.X, Parted)
     assert data.y is not None
     mine = [s for s in asked.settings if s.startswith("loss.")]
     penalty = regularizer_with(asked.penalty, [s for s in asked.settings if s not in mine])
@@ -71,7 +74,7 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
     )  # fmt: skip
     y = data.y.astype(np.float64) if real else data.y
     with refusing():
-        fit = Fit(model, data.X, y)
+        fit = Fit(model, data.X, None if in_parts else y)
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, object)
     test = None if asked.test is None else _test(asked.test, asked, data, real, terminal.note)
@@ -89,7 +92,7 @@ def bench_of(terminal: Terminal, asked: Asked) -> Bench:
 def _test(path: str, asked: Asked, data: Data, real: bool, note: Callable[[str], None]) -> Data:
     """The rows of --test, with the columns and the classes of the training data."""
     try:
-        test = read(path, asked.columns(data.fitted), note)
+        test = data_of(path, asked.columns(data.fitted), note)
     except BadSettings as why:
         raise BadFile(path, str(why)) from None
     assert test.y is not None and data.y is not None

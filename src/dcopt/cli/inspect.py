@@ -13,12 +13,14 @@ from ..datasets.file_form import STDIN, form_of, standard_input
 from ..datasets.named import DATASETS
 from ..datasets.tables import Columns, opened, read
 from ..learn.files import load_estimator
+from ..shards import open_set
 from ..store import Peek, peek
 from ..store.checked import START
 from ..store.restored import guarded
 from ..store.tensors import read as read_tensors
 from .coefficients import chosen_features, classes_of
 from .describe import HEAD, of_rows, of_table, shown
+from .sources import is_shards, of_shards
 from .terminal import Terminal, plain
 
 _SHOWN = 30  # The number of entries of a dictionary on the screen; --json has all.
@@ -26,11 +28,14 @@ _COLUMNS = 40  # The number of rows of a table on the screen; --json has all.
 
 
 def run(
-    terminal: Terminal, source: str, target: str | None, decimal: str | None = None, header: bool | None = None
-) -> None:
+    terminal: Terminal, source: str, target: str | None, decimal: str | None = None, header: bool | None = None,
+    verify: bool = False,
+) -> None:  # fmt: skip
     """A model, a checkpoint, the journal of a fit, or data."""
     columns: list[dict[str, Any]] = []
-    if source not in DATASETS and _ours(source):
+    if is_shards(source):
+        known = of_shards(open_set(source, verify=verify)) | ({"digests": "all are as written"} if verify else {})
+    elif source not in DATASETS and _ours(source):
         said = peek(source)
         of = _checkpoint if said.kind == "checkpoint" else _model
         known = guarded(source, lambda: of(source, said))

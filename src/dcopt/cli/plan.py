@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..datasets.parsed import scaled_rows
-from ..datasets.tables import Columns, read
+from ..datasets.tables import Columns
 from ..errors import BadSettings, pick
 from ..problems.erm import erm
 from ..regularizers import REGULARIZERS, Regularizer
+from ..sums import Parted
 from ..theory.plan import Plan, plan
 from .names import settings_of
+from .sources import data_of
 from .terminal import Terminal
 
 NUMBERS = (
@@ -32,9 +34,12 @@ def explain(
     **asked: Any,
 ) -> None:
     """The plan as prose, with the comparison of all methods behind it if asked; as JSON, its numbers."""
-    found, r = read(data, wanted, terminal.note), regularizer_with(penalty, settings)
+    found, r = data_of(data, wanted, terminal.note), regularizer_with(penalty, settings)
+    in_parts = isinstance(found.X, Parted)
+    if in_parts and normalize:
+        raise BadSettings("normalize", True, "no --normalize: the rows of shards are as they were packed")
     X = scaled_rows(found.X) if normalize else found.X
-    chosen = plan(erm(X, found.y, loss, r, decomposition=decomposition), **asked)
+    chosen = plan(erm(X, None if in_parts else found.y, loss, r, decomposition=decomposition), **asked)
     table = chosen.compare() if compare else None
     numbers = {"data": data, "loss": loss, "penalty": repr(r), "decomposition": decomposition} | numbers_of(chosen)
     if table is not None:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..datasets.coding import from_plain
-from ..datasets.tables import Columns, Fitted, read
+from ..datasets.tables import Columns, Fitted
 from ..errors import BadModel, BadSettings
 from ..learn.files import load_estimator
 from ..store import peek
 from ..store.atomic import write
 from .outputs import distinct, free
 from .scores import score_of
+from .sources import data_of
 from .terminal import Terminal
 
 _FORMULA = re.compile(r"[=+@\t\r-].")  # A sign alone, as "+" and "-" for classes, is not a formula.
@@ -41,7 +42,7 @@ def run(
     free([out], force)
     target, fitted = _fitted(path, model)
     columns = Columns(target, must=False, decimal=decimal, fitted=fitted, by_position=by_position)
-    data = read(source, columns, terminal.note)
+    data = data_of(source, columns, terminal.note)
     if proba and not hasattr(model, "predict_proba"):
         raise BadSettings("proba", True, f"no --proba: {type(model.loss).__name__} has no probabilities")
     with warnings.catch_warnings():

@@ -165,11 +165,12 @@ def plan(
 def inspect(
     context: typer.Context,
     file: Annotated[
-        str, typer.Argument(help="Model, checkpoint, journal of a fit, or data.", autocompletion=names.datasets)
+        str, typer.Argument(help="Model, checkpoint, journal of a fit, shards, or data.", autocompletion=names.datasets)
     ],
     target: Annotated[str | None, typer.Option(help="Column of the targets (CSV, Parquet).")] = None,
     decimal: Decimal = None,
     header: Header = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Read all shards, and compare their digests.")] = False,
 ) -> None:
     """Describe a file: shapes, settings, coefficients, certificate and digest; of data, classes and scales.
 
@@ -181,4 +182,4 @@ def inspect(
     """
     from .inspect import run
 
-    run(context.obj, file, target, decimal, header)
+    run(context.obj, file, target, decimal, header, verify)

@@ -56,6 +56,15 @@ def columns_of(rows: RowMatrix, weights: NDArray[Any] | None = None) -> Columns:
     return Columns(mean, deviation, np.hypot(deviation, mean), typical)
 
 
+def columns_from(n: int, counts: NDArray[Any], mean: NDArray[Any], mean_squares: NDArray[Any]) -> Columns:
+    """The same from sums that are known, of rows without weights"""
+    square = np.maximum(mean_squares - mean**2, 0.0)
+    share = np.where(counts > 0, counts / n, 1.0)
+    deviation = np.sqrt(square)
+    few = (share * n < _FEW) & (share < 0.5)
+    return Columns(mean, deviation, np.sqrt(mean_squares), np.where(few, 0.0, deviation / np.sqrt(share)))
+
+
 class Scaling(NamedTuple):
     """z_j = (a_j − mean_j) / scale_j. Sparse rows stay sparse: only dense ones, with an intercept, are centred."""
 

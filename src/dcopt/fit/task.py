@@ -109,6 +109,10 @@ class Task:
             given=None, problems={}, scales={},
         )  # fmt: skip
 
+    def dealt(self, folds: int, seed: int) -> NDArray[np.int64] | None:
+        """The fold of every unit that `take` takes, where these are no rows"""
+        return None
+
     def in_units(self, x: NDArray[Any]) -> NDArray[Any]:
         """A solution in the units of the original data."""
         return x if self.scaling is None else self.scaling.fold(x)

@@ -29,6 +29,7 @@ from ..regularizers import Regularizer
 from ..runs.run import require_observers
 from ..runs.trace import Trace
 from ..subproblems.parts import entries, homogeneous
+from ..sums import Parted
 from . import messages
 from .callbacks import (
     CallbackSupportMixin,
@@ -44,6 +45,7 @@ from .door import examine
 from .ending import End, early, notes_of, nothing_half_done, uneven_columns
 from .export import Exported
 from .offsets import NO_OFFSETS, Offsets
+from .parted import parted_scores, parted_task
 from .table import Described
 
 FLOATS = (np.float64, np.float32)
@@ -84,10 +86,11 @@ class DCBase(Described, Exported, WithParts, CallbackSupportMixin, BaseEstimator
     @with_callbacks
     @elsewhere(groups="cv=list(GroupKFold(5).split(X, y, groups)), to DCClassifierCV or DCRegressorCV")
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> Any:  # fmt: skip
         """Fit to X (N, d), y (N,). `sample_weight` counts repetitions: 2 is the same as the row twice.
 
+        X may be what `dcopt.open` gives, which brings its labels and weights: y is None.
         For DCRegressor: the score of row i is ⟨a_i, x⟩ + b + offset_i, and with a log link + log(exposure_i).
         Ctrl-C sets the attributes from the present point of the fit and then raises KeyboardInterrupt.
         """
@@ -148,6 +151,8 @@ class DCBase(Described, Exported, WithParts, CallbackSupportMixin, BaseEstimator
     # ---- its steps
 
     def _task(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> Task:
+        if isinstance(X, Parted):
+            return parted_task(self, X, y, sample_weight, offsets)
         numbers = {"y_numeric": True} if self._estimator_type_ == "regressor" else {}
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
@@ -252,6 +257,8 @@ class DCBase(Described, Exported, WithParts, CallbackSupportMixin, BaseEstimator
 
     def _scores(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
+        if isinstance(X, Parted):
+            return parted_scores(self, X)
         examine(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         scores: NDArray[Any] = np.asarray(X @ self.coef_.T) + self.intercept_

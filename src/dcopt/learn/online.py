@@ -26,13 +26,14 @@ from ..regularizers import L0, Regularizer
 from ..solve import iterate
 from ..state import Certificate, State
 from ..status import Status
-from ..sums import LinearSum, StreamSum
+from ..sums import LinearSum, Parted, StreamSum
 from ..sums.constants import majorizing_kappa, require_bounded
 from . import messages
 from .base import FLOATS, DCBase
 from .certificate import FitCertificate
 from .door import examine
 from .ending import nothing_half_done
+from .parted import learn_parts
 
 _OFTEN = 10**6  # The largest number of repetitions of a sample in one call.
 _RECENT, _PAST = 4.0, 40.0  # The lengths of the two running means of the loss, in held-out samples.
@@ -63,7 +64,7 @@ class Memory:
 class Online(DCBase):
     """partial_fit for estimators with one λ."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Any:
         """Learn from the next samples, each seen once. `classes`: all labels there will be, at the first call.
         `sample_weight`: whole numbers, how often each of them comes; none, if all are 0.
 
@@ -72,6 +73,8 @@ class Online(DCBase):
         samples, before they were learned from, with that of the past: well above 1, the source has changed.
         Until the first step, which needs 2 · `holdout` samples, it predicts as before: a UserWarning says so once.
         """
+        if isinstance(X, Parted):
+            return learn_parts(self, X, y, classes, sample_weight)
         if self.standardize:
             expected = "False in partial_fit: the deviations of a stream's columns are not known in advance"
             raise BadSettings("standardize", self.standardize, expected)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses import Loss
+from ..sums import Parted
 from .fit_scores import Floats, against_the_others, codes_of, mean_loss, r2, roc
 from .panels import Table
 
@@ -58,7 +59,8 @@ class Fitted(NamedTuple):
     def scores(self, X: Any) -> Floats:
         """⟨a_i, x⟩ + b: (N, 1), or (N, c) for c > 2 classes."""
         coef, intercept = np.atleast_2d(self.model.coef_), np.atleast_1d(self.model.intercept_)
-        z: Floats = np.asarray(X @ coef.T, np.float64) + intercept
+        product = X.scores(coef, np.zeros(len(coef))) if isinstance(X, Parted) else X @ coef.T
+        z: Floats = np.asarray(product, np.float64) + intercept
         return z
 
     def targets(self, y: NDArray[Any]) -> NDArray[Any]:

@@ -87,9 +87,11 @@ class Home:
     def __init__(self, load: Load, number: int) -> None:
         self._load, self.number = load, number
         self._made: OrderedDict[str, Any] = OrderedDict()
+        self.most_made = _MADE
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_load": self._load, "number": self.number, "_made": OrderedDict()}  # A copy holds no caches.
+        kept = {"_load": self._load, "number": self.number, "most_made": self.most_made}
+        return kept | {"_made": OrderedDict()}  # A copy holds no caches.
 
     @cached_property
     def data(self) -> PartData:
@@ -103,7 +105,7 @@ class Home:
     def _of(self, make: Recipe) -> Any:
         if make.name not in self._made:
             self._made[make.name] = make(self.data, self.number)
-            if len(self._made) > _MADE:
+            if len(self._made) > self.most_made:
                 self._made.popitem(last=False)
         self._made.move_to_end(make.name)
         return self._made[make.name]

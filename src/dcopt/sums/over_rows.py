@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from ..data import check
 from ..data.intercept import WithIntercept
 from ..errors import BadInput
 from ..losses import Loss
+from ..xp import Array
 from .homes import Homes, Own, PartData
 from .linear import LinearSum
 from .parts import PartsSum
@@ -58,6 +60,27 @@ class Parted:
         if first is None:
             raise BadInput("X", "has no rows: all of its parts are empty")
         return first
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, where they are known"""
+        return None
+
+    def statistics(self) -> tuple[NDArray[Any], ...] | None:
+        """Of all columns the numbers of stored entries, the means and the mean squares, where they are known"""
+        return None
+
+    def blocks(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Matrix, labels as they were given, and weights of every part in turn"""
+        raise BadInput("X", "its parts cannot be taken one by one here")
+
+    def chosen(self, parts: NDArray[np.int64]) -> Parted:
+        """Some of the parts"""
+        raise BadInput("X", "some of its parts alone cannot be taken")
+
+    def scores(self, coef: Array, intercept: Array) -> Array:
+        """A coefᵀ + intercept, for coef (c, d), from the parts in their order"""
+        return np.concatenate(self.homes.each(None, _scores, np.ascontiguousarray(coef.T), intercept))
 
     def numbers(self) -> Own:
         """The number of each part that has rows, for pieces that name it"""
@@ -128,6 +151,14 @@ def over_rows(
 
 def _width(data: PartData, number: int) -> tuple[int, Any]:
     return data.rows.shape[1], np.dtype(data.rows.dtype)
+
+
+def _scores(data: PartData, coef: Array, intercept: Array) -> Array:
+    if not data.rows.shape[0]:
+        return np.zeros((0, *coef.shape[1:]), data.rows.dtype)
+    one = coef.ndim == 2 and coef.shape[1] == 1  # Loops over rows are faster for a vector.
+    z = data.rows.dot(coef[:, 0])[:, None] if one else data.rows.dot(coef)
+    return np.asarray(z + intercept)
 
 
 def _found(data: PartData, kind: str, domain: str, number: int) -> Found:

@@ -61,6 +61,10 @@ class ShardRows(StackedRows):
         found = [part for part in parts if part is not None]
         return np.concatenate(found) if len(found) == len(parts) else None
 
+    def chosen(self, numbers: NDArray[np.int64]) -> ShardRows:
+        """Some of the shards"""
+        return ShardRows(self.folder, tuple(self.shards[int(k)] for k in numbers), self.manifest)
+
     def in_memory(self) -> ShardRows:
         """The same shards, copied into memory"""
         return ShardRows(self.folder, tuple(shard.in_memory() for shard in self.shards), self.manifest)

@@ -102,6 +102,16 @@ class Shard:
             raise BadFile(self.folder / "obs", f"{key} is of type {values.dtype}: expected numbers")
         return values
 
+    def matrix(self) -> Any:
+        """X as NumPy or SciPy knows it, on the mapped arrays"""
+        self.rows  # noqa: B018  # It is checked.
+        if not self.sparse:
+            return self._map("X").values
+        from scipy.sparse import csr_matrix
+
+        parts = tuple(self._map(name).values for name in ("data", "indices", "indptr"))
+        return csr_matrix(parts, shape=(self.n, self.d), copy=False)
+
     def places(self) -> NDArray[np.int64]:
         """The numbers of the rows in the input"""
         return np.asarray(zarr.MappedFile(zarr.read_array(self.folder / "obs" / "place")).values)
