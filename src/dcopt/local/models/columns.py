@@ -25,8 +25,18 @@ def kernels() -> Any:
     return column_kernels
 
 
+class _ByColumns:
+    """What the models share: a shorter step needs no program."""
+
+    def shorter(
+        self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
+    ) -> NDArray[np.float64]:
+        """d/τ, which descends by as much as the step of τQ does"""
+        return np.asarray(step / tau)
+
+
 @dataclass(frozen=True, eq=False)
-class ColumnModel:
+class ColumnModel(_ByColumns):
     """Q = Aᵀ diag(weights) A + diag(ridge)"""
 
     a: Entries
@@ -42,12 +52,6 @@ class ColumnModel:
         arrays, passes = (*self.a, self.weights, self.h, self.ridge), costs.DESCENT_PASSES
         kernels().descend_columns(*arrays, x, u, v, c, m, low, high, passes, tol)
         return v
-
-    def shorter(
-        self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
-    ) -> NDArray[np.float64]:
-        """d/τ, which descends by as much as the step of τQ does"""
-        return np.asarray(step / tau)
 
     def quad(self, d: NDArray[Any]) -> float:
         """⟨d, Qd⟩"""
@@ -86,7 +90,7 @@ def class_kernels() -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxColumnModel:
+class SoftmaxColumnModel(_ByColumns):
     """⟨v, Qv⟩ = Σ_i w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩ + Σ_j μ_j |v_j|² − Σ_j bend_j ⟨unit_j, v_j⟩²
 
     z_i = ⟨a_i, v⟩ is a number for each of k classes with chances p_i.
@@ -106,12 +110,6 @@ class SoftmaxColumnModel:
         arrays, v = (*self.a, self.weights, self.p, self.h, self.mu, self.bend, self.unit), x.copy()
         class_kernels().descend_classes(*arrays, x, u, v, c, m, low, high, p.rows, costs.DESCENT_PASSES, tol)
         return v
-
-    def shorter(
-        self, tau: float, step: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float
-    ) -> NDArray[np.float64]:
-        """d/τ, which descends by as much as the step of τQ does"""
-        return np.asarray(step / tau)
 
     def quad(self, d: NDArray[Any]) -> float:
         """⟨d, Qd⟩"""
