@@ -11,7 +11,7 @@ from .adaptive import Adaptive
 from .convex import LocalCurvature, UnknownScale, majorizing_gram
 from .errors import BadSettings, pick
 from .estimators import Estimator
-from .local import Local, Samples
+from .local import Local, Samples, costs
 from .method import Method, Ready
 from .methods import METHODS, as_method
 from .problem import Problem
@@ -19,8 +19,6 @@ from .subproblems.groups import spread_out
 from .subproblems.parts import separable
 
 AUTO = "auto"
-_MANY = 4096  # rows: below it a full gradient costs less than what a batch saves
-GRAM = 2048  # features: a Gram matrix of 32 MiB, coordinate descent at a few ms a pass
 
 
 class Rule(NamedTuple):
@@ -58,13 +56,13 @@ def _kinks(P: Problem) -> bool:
 
 def _grows(P: Problem) -> bool:
     """Whether there are rows enough for a first sample."""
-    return _has_rows(P) and (P.n or 0) >= _MANY and Samples().share(0, P.sum) < 1.0
+    return _has_rows(P) and costs.batches(P.n).yes and Samples().share(0, P.sum) < 1.0
 
 
 def _gram(P: Problem) -> bool:
     """Whether r is over groups of features, and the Gram matrix of all features is affordable."""
     tunable = P.tunable and _has_rows(P)
-    return tunable and P.shape[0] <= GRAM and not spread_out(P.r, math.prod(P.shape[1:]))
+    return tunable and costs.gram_of_groups(P.shape[0]).yes and not spread_out(P.r, math.prod(P.shape[1:]))
 
 
 def full_method(P: Problem) -> str:
@@ -84,7 +82,7 @@ def _counts(P: Problem) -> str:
 RULES = (
     Rule("stream", lambda P, near: P.n is None, "dca-page", lambda P: "a stream"),
     Rule(
-        "few components", lambda P, near: _is_general(P) and (P.n or 0) < _MANY, "dca",
+        "few components", lambda P, near: _is_general(P) and not costs.batches(P.n).yes, "dca",
         lambda P: f"a general G, and {P.n} components are soon seen",
     ),
     Rule(
@@ -113,7 +111,7 @@ RULES = (
         "gram",
     ),
     Rule(
-        "batches", lambda P, near: P.tunable and _has_rows(P) and (P.n or 0) >= _MANY, "dca-page",
+        "batches", lambda P, near: P.tunable and _has_rows(P) and costs.batches(P.n).yes, "dca-page",
         lambda P: f"r is not separable by coefficient or row, and {P.n} rows allow batches",
     ),
     Rule(
@@ -154,7 +152,7 @@ def recipe(
             pick("method", spec, (*METHODS, AUTO), "an estimator")
         return as_method(spec), "own", ()
     if adapts:
-        many = (P.n or 0) >= _MANY
+        many = costs.batches(P.n).yes
         name = "dca-page" if many else "dca"
         why = f"kappa is adapted, and {P.n} components " + ("allow batches" if many else "are few")
         return METHODS[name], "own", (f"auto took {name}: {why}",)

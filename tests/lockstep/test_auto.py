@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 import dcopt
 from dcopt import auto
 from dcopt.convex import ScaledIdentity
+from dcopt.local import costs
 from dcopt.regularizers import L1, MCP, SCAD, Simplex, Zero
 from dcopt.sums import Facts, SumBase
 
@@ -54,7 +55,7 @@ def streamed(r: Any = CONCAVE) -> dcopt.Problem:
     return dcopt.stream(iter([data(64)]), "logistic", r, holdout=32, classes=(-1.0, 1.0))
 
 
-def wide(n: int, groups: Any, d: int = auto.GRAM + 2) -> dcopt.Problem:
+def wide(n: int, groups: Any, d: int = costs.GROUP_GRAM + 2) -> dcopt.Problem:
     X = csr_array((np.ones(n), (np.arange(n), np.arange(n) % d)), shape=(n, d))
     r = Simplex() if groups is None else SCAD(lam=0.05, groups=groups(d))
     return dcopt.erm(X, np.where(np.arange(n) % 3, 1.0, -1.0), "logistic", r)
@@ -93,9 +94,9 @@ PROBLEMS: dict[str, tuple[str, str, Callable[[], dcopt.Problem], bool]] = {
     "many rows in groups": ("groups", "pdcae", lambda: erm(MANY, r=PAIRS), False),
     "many rows in groups of many features": ("batches", "dca-page", lambda: wide(MANY, pairs), False),
     "a simplex of many features": ("batches", "dca-page", lambda: wide(MANY, None), False),
-    "a simplex": ("groups", "pdcae", lambda: wide(MANY, None, auto.GRAM), False),
+    "a simplex": ("groups", "pdcae", lambda: wide(MANY, None, costs.GROUP_GRAM), False),
     "groups of widths too different": ("batches", "dca-page", lambda: wide(MANY, one_large, 1000), False),
-    "as many features as a Gram matrix has": ("groups", "pdcae", lambda: wide(MANY, pairs, auto.GRAM), False),
+    "as many features as a Gram matrix has": ("groups", "pdcae", lambda: wide(MANY, pairs, costs.GROUP_GRAM), False),
     "few rows in groups of many features": ("full gradients", "pdcae", lambda: wide(100, pairs), False),
     "a decomposition of the user's": ("full gradients", "pdcae", lambda: erm(MANY, decomposition="gram"), False),
     "a kappa of the user's": ("full gradients", "dca", lambda: erm(MANY, "squared-sigmoid", kappa=9.0), False),
@@ -171,10 +172,10 @@ def test_a_rule_that_is_left_out_is_missed(k: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("number", "spoilt"), [("_MANY", MANY + 1), ("_MANY", MANY - 1), ("GRAM", 2047), ("GRAM", 2050)]
+    ("number", "spoilt"), [("MANY_ROWS", MANY + 1), ("MANY_ROWS", MANY - 1), ("GROUP_GRAM", 2047), ("GROUP_GRAM", 2050)]
 )
 def test_the_numbers_of_the_table_are_seen(number: str, spoilt: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, number, spoilt)
+    monkeypatch.setattr(costs, number, spoilt)
     assert chosen() != EXPECTED
 
 

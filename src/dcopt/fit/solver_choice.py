@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..auto import AUTO, GRAM, full_method, rule_for
+from ..auto import AUTO, full_method, rule_for
 from ..convex import UnknownScale
 from ..errors import BadSettings, pick
+from ..local import costs
 from ..methods import METHODS
 from ..problem import Problem
 from ..regularizers import Regularizer
@@ -44,7 +45,7 @@ def choices(solver: str, task: Task, r: Regularizer, search: bool = False, near:
 
 def _choices(solver: str, P: Problem, near: bool) -> list[Choice]:
     d, *classes = P.shape
-    small = d <= GRAM and not spread_out(P.r, math.prod(classes))
+    small = costs.gram_of_groups(d).yes and not spread_out(P.r, math.prod(classes))
     if solver != AUTO:
         name = pick("solver", solver, (AUTO, *METHODS))
         return [Choice("gram" if name in _EXACT and small else "scalar", name, "asked for")]

@@ -20,6 +20,9 @@ DESCENT_PASSES = 30  # over the entries of the columns: where Q is ill-condition
 CENTRED_COLUMNS = 512  # dense columns from which an intercept is worth eliminating
 FAR_MEANS = 0.25  # share of the mean squares of columns: above it their means are far from 0, and descent crawls
 CHEAP_ROW = 256  # stored entries of a row for which a Gram matrix of all columns costs no more than some passes
+START_ENTRIES = 2**18  # entries of A, times the classes, up to which several starts are tried: some twenty passes
+MANY_ROWS = 4096  # rows below which a full gradient costs less than what a batch saves
+GROUP_GRAM = 2048  # features: a Gram matrix of 32 MiB, coordinate descent at a few ms a pass
 
 
 class Choice(NamedTuple):
@@ -71,3 +74,24 @@ def classes_by_columns(C: Curvature, columns: Array, penalised: Array) -> Choice
     if C.means_are_far(penalised, FAR_MEANS):
         return Choice(False, "columns are far from 0, and descent would crawl along their means")
     return Choice(True, f"a Hessian of {wide} rows is never made")
+
+
+def several_starts(entries: float) -> Choice:
+    """Whether several starts cost little."""
+    if entries <= START_ENTRIES:
+        return Choice(True, f"passes over {entries} entries cost little")
+    return Choice(False, f"passes over {entries} entries are better spent on one run")
+
+
+def batches(n: int | None) -> Choice:
+    """Whether batches of so many rows save more than a full gradient costs."""
+    if (n or 0) >= MANY_ROWS:
+        return Choice(True, f"{n} rows allow batches")
+    return Choice(False, f"{n} rows are soon seen")
+
+
+def gram_of_groups(d: int) -> Choice:
+    """Whether the Gram matrix of all features is affordable where r is over groups of them."""
+    if d <= GROUP_GRAM:
+        return Choice(True, f"the Gram matrix of {d} features is cheap")
+    return Choice(False, f"the Gram matrix of {d} features is not cheap")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linalg.symmetric import Swept, one_thread
+from ..subproblems.eliminated import SINGULAR
 from .candidates import Candidate
 from .models import DenseModel
 from .policy import Escape
@@ -20,7 +21,6 @@ from .program import PenaltyOnWorkingSet, Program
 if TYPE_CHECKING:
     from .settings import Local
 
-_SINGULAR = 1e-6  # share of the diagonal: what is left of a column that the others span
 
 
 def leaps(program: Program, B: DenseModel, how: Local) -> Iterator[Candidate]:
@@ -131,7 +131,7 @@ class PenalisedModel:
         t is −g_j/h_j, thresholded by the slope of ψ there.
         """
         flat, g, h = v.ravel(), self.slope(v).ravel(), swept.schur_diagonal
-        far = (flat == 0.0) & (h > _SINGULAR * np.diagonal(self.B.Q))
+        far = (flat == 0.0) & (h > SINGULAR * np.diagonal(self.B.Q))
         newton, t = np.zeros_like(flat), np.zeros_like(flat)
         newton[far] = -g[far] / h[far]
         rise = self._rise(newton.reshape(v.shape))

@@ -16,7 +16,7 @@ from ..convex import equilibrated_diagonal
 from ..data.engine import clock
 from ..draw import Draw
 from ..errors import BadInput, BadSettings, a_kind, require_number
-from ..local import ALL, Escape, Local, Multistart, local_dca
+from ..local import ALL, Escape, Local, Multistart, costs, local_dca
 from ..method import Ready
 from ..problem import Problem
 from ..state import Result, State
@@ -35,7 +35,6 @@ from .stop import Rule
 from .trace import Record
 
 Observer = Callable[[State], Any]
-_SMALL = 2**18  # entries of A, times the classes: there several starts are tried
 _ONE = Multistart((2.0,))
 
 
@@ -69,7 +68,7 @@ class Run:
 
     def starts(self, room: bool, one: bool) -> Multistart | None:
         """Several starts of small data, where there is room for them; else one, if it is wanted."""
-        small = (self.P.n or math.inf) * math.prod(self.P.shape) <= _SMALL
+        small = costs.several_starts((self.P.n or math.inf) * math.prod(self.P.shape)).yes
         if room and small and self.local is not None and self.local.samples == ALL:
             return Multistart()
         return _ONE if one else None

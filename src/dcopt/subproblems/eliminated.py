@@ -13,7 +13,7 @@ from ..data.engine import off_the_clock
 from ..linalg.symmetric import one_thread, square
 from .parts import Parts, within
 
-_SINGULAR = 1e-6  # A column is eliminated if the others leave at least this share of its length.
+SINGULAR = 1e-6  # What the others must leave of a column: a share of its length, in a search of its square.
 
 
 def unpenalised_rows(p: Parts) -> NDArray[np.bool_]:
@@ -58,7 +58,7 @@ class Eliminated:
                 L = np.linalg.cholesky(whole)
             except np.linalg.LinAlgError:
                 return None
-            if not np.all(np.diagonal(L) > _SINGULAR * np.sqrt(np.diagonal(whole))):
+            if not np.all(np.diagonal(L) > SINGULAR * np.sqrt(np.diagonal(whole))):
                 return None
             unit = np.linalg.inv(L / np.diagonal(L))  # Q_FF is unit⁻¹ diag(pivots) unit⁻ᵀ, which needs no square roots.
             across, pivots = unit @ Q[np.ix_(free, kept)], np.sum((unit @ whole) * unit, axis=1)[:, None]

@@ -11,7 +11,7 @@ from ..linalg.symmetric import one_thread, solve, square
 from .parts import Parts, directions, lengths, within
 
 _ROUNDING = 1e-14
-_SHORTER = 1.0, 0.5, 0.25, 0.125, 0.0625  # of a step in rows, the first that lowers the program
+_HALVINGS = 5  # lengths of a step in rows: 1, ½, ¼, …, until one lowers the program
 SMALL = 128  # With up to this many coordinates Newton's method is tried first. If it converges, nothing is compiled.
 
 
@@ -65,7 +65,7 @@ def newton_rows(
                 break
             step = np.zeros((d, k))
             step[rows] = found.reshape(-1, k)
-            ends = ((v, *at(v)) for v in (x - t * step for t in _SHORTER))
+            ends = ((v, *at(v)) for v in (x - 0.5**k * step for k in range(_HALVINGS)))
             lower = next((end for end in ends if end[1] < value), None)
             if lower is None:
                 break
