@@ -66,17 +66,20 @@ docs: $(VENV)/.docs  ## the site: docs/_build/html/index.html; the examples are 
 	$(BIN)/python -m sphinx -q -b html -W --keep-going -c docs/site docs/_build/source docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# The tests that touch the packages below dcopt most; the tools for testing are the newest.
+# The tests that touch the packages below dcopt most. The tools for testing are the newest.
+MIN_TESTS := $(addprefix conformance/test_,losses.py regularizers.py rows.py convex.py subsolvers.py) learn store data/test_dense.py \
+  data/test_datasets.py house/test_import.py
 .venv-min/.done: pyproject.toml constraints-min.txt
 	$(PYTHON) -m venv .venv-min
 	.venv-min/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv-min/bin/python -m pip install --quiet --constraint constraints-min.txt --editable ".[plot,arrow,cvxpy]"
-	.venv-min/bin/python -m pip install --quiet pytest pytest-xdist hypothesis safetensors "array-api-strict<2.3"
+	.venv-min/bin/python -m pip install --quiet --constraint constraints-min.txt pytest pytest-xdist hypothesis safetensors \
+	  array-api-strict pandas polars
 	@touch $@
 
 test-min: .venv-min/.done  ## a part of the tests with the least versions of all dependencies (constraints-min.txt), Python 3.11
 	.venv-min/bin/python -m pip check
-	.venv-min/bin/python -m pytest -n $(JOBS) tests/conformance tests/learn tests/store tests/data tests/house/test_import.py
+	.venv-min/bin/python -m pytest -n $(JOBS) $(addprefix tests/,$(MIN_TESTS))
 
 check-wheel: $(VENV)/.dev  ## sdist and wheel in dist/, the wheel in a bare environment: pip check, README, seconds of the import
 	$(BIN)/python packaging/check_wheel.py

@@ -11,7 +11,7 @@ HEAD = """# Command line
 
 What every command says of itself with `--help`. [Fit a model](fit.md) shows the commands at work.
 """
-PLAIN = {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
+PLAIN = {"COLUMNS": "84", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
