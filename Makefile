@@ -66,7 +66,8 @@ docs: $(VENV)/.docs  ## the site: docs/_build/html/index.html; the examples are 
 	$(BIN)/python -m sphinx -q -b html -W --keep-going -c docs/site docs/_build/source docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# The tests that touch the packages below dcopt most. The tools for testing are the newest.
+# The tests that touch the packages below dcopt most. Two need newer ones than dcopt does: array-api-strict for another NumPy, and
+# scikit-learn where its own arguments have changed.
 MIN_TESTS := $(addprefix conformance/test_,losses.py regularizers.py rows.py convex.py subsolvers.py) learn store data/test_dense.py \
   data/test_datasets.py house/test_import.py
 .venv-min/.done: pyproject.toml constraints-min.txt
@@ -79,7 +80,7 @@ MIN_TESTS := $(addprefix conformance/test_,losses.py regularizers.py rows.py con
 
 test-min: .venv-min/.done  ## a part of the tests with the least versions of all dependencies (constraints-min.txt), Python 3.11
 	.venv-min/bin/python -m pip check
-	.venv-min/bin/python -m pytest -n $(JOBS) $(addprefix tests/,$(MIN_TESTS))
+	.venv-min/bin/python -m pytest -n $(JOBS) $(addprefix tests/,$(MIN_TESTS)) -k "not text_is_array_api and not those_of_scikit_learn"
 
 check-wheel: $(VENV)/.dev  ## sdist and wheel in dist/, the wheel in a bare environment: pip check, README, seconds of the import
 	$(BIN)/python packaging/check_wheel.py

@@ -46,6 +46,14 @@ f = dcopt.components(lambda x, batch: 0.5 * (batch[0] @ x - batch[1]) ** 2, data
 P = dcopt.Problem(dcopt.convex.ScaledIdentity(9.0), f=f, r="zero")
 assert np.abs(dcopt.solve(P, "dca", tol=1e-8).x - np.linalg.lstsq(X, y)[0]).max() < 1e-4
 """,
+    "dask": SMALL + """
+import dask.array, distributed
+if __name__ == "__main__":
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=None) as client:
+        A, b = dask.array.from_array(X, chunks=(20, 5)), dask.array.from_array(y, chunks=20)
+        P = dcopt.erm(dcopt.from_dask(A, b, client=client), loss="squared")
+        assert np.abs(dcopt.solve(P, tol=1e-8).x - np.linalg.lstsq(X, y)[0]).max() < 1e-4
+""",
 }  # fmt: skip
 
 

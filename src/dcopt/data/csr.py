@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +32,8 @@ class CsrRows:
     indices: NDArray[Any]
     data: NDArray[Any]
     d: int
-    lean: bool = False  # No copy of some columns is kept: the arrays are those of a file, which may exceed the memory.
+    # No copy of some columns is kept: the arrays are those of a file, which may exceed the memory. Fingerprints leave it out.
+    lean: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         global kernels
