@@ -32,7 +32,7 @@ class CsrRows:
     indices: NDArray[Any]
     data: NDArray[Any]
     d: int
-    # No copy of some columns is kept: the arrays are those of a file, which may exceed the memory. Fingerprints leave it out.
+    # No copy of some columns is kept: the arrays are those of a file, which may exceed the memory.
     lean: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
