@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         DCSurvival,
         DCSurvivalCV,
         PathResult,
+        adaptive_weights,
         bootstrap_inclusion,
         stability_selection,
     )
@@ -90,6 +91,7 @@ __all__ = [
     "State",
     "Status",
     "adaptive",
+    "adaptive_weights",
     "bootstrap_inclusion",
     "check",
     "components",
@@ -121,7 +123,7 @@ __all__ = [
 
 _LEARN = (
     "DCClassifier", "DCClassifierCV", "DCFormula", "DCRegressor", "DCRegressorCV", "DCSurvival", "DCSurvivalCV",
-    "PathResult", "bootstrap_inclusion", "path", "stability_selection",
+    "PathResult", "adaptive_weights", "bootstrap_inclusion", "path", "stability_selection",
 )  # fmt: skip
 
 

@@ -134,3 +134,13 @@ def test_sparse_groups_are_nearer_than_features_or_groups_alone(
     away = {line.split(":")[0]: float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()}
     assert away["sparse group"] < min(away["lasso"], away["group lasso"])
     assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_refits_and_weights_are_nearer_than_the_lasso(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = example("relaxed")
+    module["main"](str(tmp_path / "figure.png"))
+    lines = {line.split(":")[0]: line.split(":")[1].split() for line in capsys.readouterr().out.splitlines()}
+    away, kept = ({name: float(words[i]) for name, words in lines.items()} for i in (-1, 0))
+    for other in ("relaxed lasso", "adaptive lasso", "MCP"):
+        assert away[other] < away["lasso"] and kept[other] < kept["lasso"]
+    assert (tmp_path / "figure.png").stat().st_size > 5_000

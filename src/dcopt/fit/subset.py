@@ -66,9 +66,7 @@ def best_subset(task: Task, r: L0, x0: NDArray[Any], ways: list[Choice], budget:
     """
     f = task.problem(r).evaluation_sum
     if not isinstance(f, LinearSum) or f.classes:
-        raise BadSettings(
-            "penalty", r, "one without a size k, which needs one score for each row, not one for each class"
-        )
+        raise BadSettings("penalty", r, "one without a size k, which needs rows in memory with one score for each row")
     k = min(r.k, task.d)
     if not k < task.n:
         raise BadSettings("penalty__k", r.k, f"fewer features than rows: there are {task.n}")

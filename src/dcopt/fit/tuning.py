@@ -15,6 +15,7 @@ from ..regularizers import Regularizer
 from .criteria import CRITERIA
 from .null import null_model
 from .path import PathResult, follow, summary
+from .relaxed import relaxed
 from .task import Budget, Done, Task
 
 FOLD_RULES = ("best", "1se")  # The least loss on the rows left out; the largest λ near it.
@@ -69,10 +70,14 @@ class Tuning:
 
     def follow(
         self, estimator: Any, task: Task, r: Regularizer, x0: NDArray[Any], budget: Budget, whole: bool,
-        seen: Callable[[int, float, Done], Any] | None,
+        seen: Callable[[int, float, Done], Any] | None, refit: bool = False,
     ) -> list[Done]:  # fmt: skip
-        """The solutions on all rows. Unless `whole`, they and the grid end where the classes become separable."""
+        """The solutions on all rows. Unless `whole`, they and the grid end where the classes become separable.
+
+        `refit`: each model again, without its penalty.
+        """
         runs = follow(task, r, x0, estimator.solver, budget, self.lams, whole, seen)
+        runs = relaxed(task, r, runs, estimator.solver, budget) if refit else runs
         self.lams = self.lams[: len(runs)]
         self.path = summary(task, runs, self.lams, 1.0, estimator, r)
         return runs
@@ -145,12 +150,14 @@ class Pace:
 def fold(
     task: Task, r: Regularizer, solver: str, budget: Budget, lams: NDArray[Any], train: NDArray[Any],
     test: NDArray[Any], seen: Callable[[int, float, Done], Any] | None = None,
-    score: Callable[[NDArray[np.int64], NDArray[Any]], float] | None = None,
+    score: Callable[[NDArray[np.int64], NDArray[Any]], float] | None = None, refit: bool = False,
 ) -> FoldEnd:  # fmt: skip
-    """Solutions for all λ on some rows, and their losses and scores on others."""
+    """Solutions for all λ on some rows, and their losses and scores on others. `refit`: those without a penalty."""
     here, there = (task.take(rows) for rows in (train, test))
     x0 = null_model(here.problem(r))
-    xs = [done.x for done in follow(here, r, x0, solver, budget._replace(callbacks=()), lams, seen=seen)]
+    budget = budget._replace(callbacks=())
+    runs = follow(here, r, x0, solver, budget, lams, seen=seen)
+    xs = [done.x for done in (relaxed(here, r, runs, solver, budget) if refit else runs)]
 
     def hits(x: NDArray[Any]) -> float:
         if score is not None:

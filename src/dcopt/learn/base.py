@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,11 @@ from ..data import check
 from ..errors import BadInput, BadSettings, elsewhere, pick, require, require_count, require_number
 from ..fit.null import lam_max, null_model
 from ..fit.parts import WithParts
-from ..fit.path import PathResult, follow, grid, summary
 from ..fit.penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, limits, penalty_of, with_lam
 from ..fit.solver_choice import choices
 from ..fit.standard import columns_of, scaling_of
 from ..fit.subset import begun
 from ..fit.task import Budget, Done, Task, run
-from ..fit.tuning import Pace
 from ..losses import Loss, WithOffset
 from ..measures import MEASURES
 from ..regularizers import Regularizer
@@ -35,7 +32,6 @@ from .callbacks import (
     CallbackSupportMixin,
     EveryPass,
     Lines,
-    PathLines,
     Patience,
     say_end,
     scikit_learn_tasks,
@@ -46,6 +42,7 @@ from .ending import End, early, notes_of, nothing_half_done, uneven_columns
 from .export import Exported
 from .offsets import NO_OFFSETS, Offsets
 from .parted import parted_scores, parted_task
+from .paths import Followed
 from .table import Described
 
 FLOATS = (np.float64, np.float32)
@@ -64,7 +61,7 @@ def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
     return weights
 
 
-class DCBase(Described, Exported, WithParts, CallbackSupportMixin, BaseEstimator):
+class DCBase(Described, Followed, Exported, WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
     # ---- methods that a classifier and a regressor define
@@ -128,25 +125,6 @@ class DCBase(Described, Exported, WithParts, CallbackSupportMixin, BaseEstimator
             context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: attributes)
         warning = None if patience is not None and patience.over else messages.complaint(whole, done, budget)
         return End(warning, uneven_columns(self, whole, r), done.ctrl_c)
-
-    def path(
-        self, X: Any, y: Any, sample_weight: Any = None, *, n_lams: int = 50, ratio: float = 1e-2, lams: Any = None,
-        ebic_gamma: float = 1.0, offset: Any = None, exposure: Any = None,
-    ) -> PathResult:  # fmt: skip
-        """Warm-started solutions for λ from lam_max down to ratio · lam_max (or for `lams`); nothing is fitted."""
-        from sklearn.base import clone
-
-        me = clone(self)
-        task = me._task(X, y, sample_weight, Offsets(offset, exposure))
-        r = me._penalty(task)
-        budget = me._budget(task, None, None)[0]
-        require_number("ebic_gamma", ebic_gamma, 0.0)
-        x0 = null_model(task.problem(r))
-        values = grid(task, r, x0, n_lams, ratio, lams)
-        pace = Pace(0, len(values), PathLines(int(me.verbose))) if me.verbose else None
-        seen = None if pace is None else partial(pace, 0)
-        runs = follow(task, r, x0, me.solver, budget, values, lams is not None, seen)
-        return summary(task, runs, values, ebic_gamma, me, r)
 
     # ---- its steps
 

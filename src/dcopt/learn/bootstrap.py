@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from ..errors import require, require_count, require_number
+from ..errors import BadInput, require, require_count, require_number
 from ..fit.resamples import groups_of, repetitions
 from ..fit.text_table import Table
+from ..sums import Parted
 from .base import DCBase
 from .jobs import side_by_side
 
@@ -103,6 +104,8 @@ def bootstrap_inclusion(
     require(isinstance(estimator, DCBase), "estimator", estimator, "one of dcopt's estimators")
     require_count("n_samples", n_samples, 2)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    if isinstance(X, Parted):
+        raise BadInput("X", "is rows in parts: bootstrap samples need rows in memory")
     me = clone(estimator)
     task = me._task(X, y, None)
     codes = task.fold_codes

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import BadInput, BadSettings, elsewhere, pick
+from ..errors import BadInput, BadSettings, elsewhere, pick, require
 from ..fit.criteria import CRITERIA
 from ..fit.null import null_model
 from ..fit.parts import OTHER_NAMES
@@ -44,6 +44,7 @@ class CrossValidated(DCBase):
     def _fit(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> End:
         pick("rule", self.rule, RULES)
         require_jobs(self.n_jobs)
+        require(isinstance(self.relaxed, bool | np.bool_), "relaxed", self.relaxed, "True or False")
         task = self._task(X, y, sample_weight, offsets)
         if task.labels.ndim > 1 and self.scoring is not None:
             raise BadSettings("scoring", self.scoring, "None with an offset or an exposure: a score would not see them")
@@ -58,7 +59,7 @@ class CrossValidated(DCBase):
                 raise BadInput("sample_weight", "all weights of a part of a fold are zero: give another cv")
         pace = Pace(len(folds), len(tuning.lams), PathLines(int(self.verbose))) if self.verbose else None
         seen = None if pace is None else partial(pace, 0)
-        runs = tuning.follow(self, task, r, x0, budget, self.lams is not None, seen)
+        runs = tuning.follow(self, task, r, x0, budget, self.lams is not None, seen, self.relaxed)
         if pace is not None:
             pace.begin_folds()
         one = _fold if self.n_jobs in (None, 1) else partial(in_one_thread, _fold)
@@ -110,7 +111,7 @@ def _fold(
 ) -> FoldEnd:  # fmt: skip
     """The result of a fold, with a score of scikit-learn if one is given, for which larger is better."""
     if me.scoring is None:
-        return fold(task, r, me.solver, budget, lams, train, test, seen)
+        return fold(task, r, me.solver, budget, lams, train, test, seen, None, me.relaxed)
     from sklearn.metrics import get_scorer
 
     scorer = me.scoring if callable(me.scoring) else get_scorer(me.scoring)
@@ -118,7 +119,7 @@ def _fold(
     def score(rows: NDArray[np.int64], x: NDArray[Any]) -> float:
         return _score(me, scorer, task, rows, x)
 
-    return fold(task, r, me.solver, budget, lams, train, test, seen, score)
+    return fold(task, r, me.solver, budget, lams, train, test, seen, score, me.relaxed)
 
 
 def _score(me: Any, scorer: Any, task: Task, rows: NDArray[np.int64], x: NDArray[Any]) -> float:
@@ -152,6 +153,7 @@ class DCClassifierCV(CrossValidated, Classifies):
     cv, scoring, n_jobs : folds, a score (default: the loss itself) and parallel jobs, as in scikit-learn
     rule : "best", the least mean loss; "1se", the largest λ within one standard error of it; "aic", "bic",
         "ebic", the least of this criterion along the path, without folds
+    relaxed : refit every model of the path, in folds as well, without a penalty on its features
     Attributes besides those of `DCClassifier`: lam_, lams_, index_, path_; of the folds cv_loss_, cv_scores_ (λ, folds)
     and null_scores_ (folds,), those of the model without features: accuracy, for numbers the share of the loss that is
     removed, or what `scoring` says
@@ -168,6 +170,7 @@ class DCClassifierCV(CrossValidated, Classifies):
         lams: Any = None,
         cv: Any = None,
         rule: str = "best",
+        relaxed: bool = False,
         scoring: Any = None,
         n_jobs: int | None = None,
         groups: Any = None,
@@ -188,6 +191,7 @@ class DCClassifierCV(CrossValidated, Classifies):
     ) -> None:
         self.loss, self.penalty, self.n_lams, self.ratio, self.lams = loss, penalty, n_lams, ratio, lams
         self.cv, self.rule, self.scoring, self.n_jobs = cv, rule, scoring, n_jobs
+        self.relaxed = relaxed
         self.groups, self.unpenalized = groups, unpenalized
         self.positive, self.bounds = positive, bounds
         self.fit_intercept, self.standardize = fit_intercept, standardize
@@ -210,6 +214,7 @@ class DCRegressorCV(CrossValidated, Regresses):
         lams: Any = None,
         cv: Any = None,
         rule: str = "best",
+        relaxed: bool = False,
         scoring: Any = None,
         n_jobs: int | None = None,
         groups: Any = None,
@@ -229,6 +234,7 @@ class DCRegressorCV(CrossValidated, Regresses):
     ) -> None:
         self.loss, self.penalty, self.n_lams, self.ratio, self.lams = loss, penalty, n_lams, ratio, lams
         self.cv, self.rule, self.scoring, self.n_jobs = cv, rule, scoring, n_jobs
+        self.relaxed = relaxed
         self.groups, self.unpenalized = groups, unpenalized
         self.positive, self.bounds = positive, bounds
         self.fit_intercept, self.standardize = fit_intercept, standardize

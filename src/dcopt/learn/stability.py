@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
-from ..errors import BadSettings, require, require_count, require_number
+from ..errors import BadInput, BadSettings, require, require_count, require_number
 from ..fit.null import null_model
 from ..fit.path import follow, grid
 from ..fit.penalties import free_rows
 from ..fit.resamples import groups_of, halves
 from ..fit.task import Done, Task
+from ..sums import Parted
 from .base import DCBase
 from .jobs import side_by_side
 
@@ -121,6 +122,8 @@ def stability_selection(
     require(n_halves % 2 == 0, "n_halves", n_halves, "an even number: halves come in pairs")
     require_count("n_lams", n_lams, 2)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    if isinstance(X, Parted):
+        raise BadInput("X", "is rows in parts: halves need rows in memory")
     me = clone(estimator)
     if me.random_state is None:
         me.set_params(random_state=seed)

@@ -175,6 +175,7 @@ class DCSurvivalCV(CrossValidated, Survives):
         lams: Any = None,
         cv: Any = None,
         rule: str = "best",
+        relaxed: bool = False,
         n_jobs: int | None = None,
         groups: Any = None,
         unpenalized: Any = None,
@@ -192,6 +193,7 @@ class DCSurvivalCV(CrossValidated, Survives):
     ) -> None:
         self.penalty, self.ties, self.n_lams, self.ratio, self.lams = penalty, ties, n_lams, ratio, lams
         self.cv, self.rule, self.n_jobs = cv, rule, n_jobs
+        self.relaxed = relaxed
         self.groups, self.unpenalized, self.standardize = groups, unpenalized, standardize
         self.positive, self.bounds = positive, bounds
         self.solver, self.tol, self.measure = solver, tol, measure
