@@ -21,6 +21,7 @@ from dcopt.draw import Draw
 from dcopt.estimators import PAGE, SAG, SAGA, SARAH, SVRG, Full, LooplessSVRG
 from dcopt.losses import LOSSES, Logistic
 from dcopt.regularizers import (
+    L0,
     L1,
     L2,
     MCP,
@@ -35,6 +36,7 @@ from dcopt.regularizers import (
     LogSum,
     LpSmooth,
     Nonnegative,
+    SparseGroup,
     TopK,
     TransformedL1,
     Zero,
@@ -544,6 +546,10 @@ TABLE: dict[str, tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = {
     "l1-minus-l2.beta": (lambda v: L1MinusL2(lam=0.1, beta=v), (1.1, *BAD), (0.0, 1.0)),
     "top-k.lam": (lambda v: TopK(lam=v, k=2), BAD, (0.0, 1e300)),
     "top-k.k": (lambda v: TopK(lam=0.1, k=v), (1.5, *BAD), (0, 1, 6, 10**9)),
+    "l0.lam": (lambda v: L0(lam=v, k=2), BAD, (0.0, 1e300)),
+    "l0.k": (lambda v: L0(lam=0.1, k=v), (0, 1.5, *BAD), (1, 6, 10**9)),
+    "sparse-group.lam": (lambda v: SparseGroup(lam=v), BAD, (0.0, 1e300)),
+    "sparse-group.share": (lambda v: SparseGroup(lam=0.1, share=v), (1.5, *BAD), (0.0, 0.5, 1.0)),
     "l1.lam": (lambda v: L1(lam=v), BAD, (0.0, 1e300)),
     "l2.lam": (lambda v: L2(lam=v), BAD, (0.0, 1e300)),
     "elastic-net.lam": (lambda v: ElasticNet(lam=v, mu=0.1), BAD, (0.0, 1e300)),
