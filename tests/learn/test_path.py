@@ -103,10 +103,6 @@ def test_a_path_ends_where_the_classes_are_separable():
     model = dcopt.DCClassifierCV(penalty="scad", n_lams=40, ratio=1e-3, cv=3).fit(X, y)
     np.testing.assert_array_equal(model.lams_, path.lams)
     assert model.cv_loss_.shape == (len(path.lams), 3)
-    X, y = numbers()
-    exact = X @ np.arange(8.0)
-    assert len(dcopt.DCRegressor().path(X, exact, n_lams=40, ratio=1e-5).lams) == 40  # numbers have no such end
-
 
 def test_the_command_line_ends_its_paths_there_too():
     from dcopt.fit.steps import Fit
@@ -117,3 +113,43 @@ def test_the_command_line_ends_its_paths_there_too():
     tuning, folds = fit.tuning(40, 1e-3, 3, 0), []
     fit.tune(tuning, 3, 0, "best", lambda now: folds.append(len(now.losses[-1])), lambda *seen: None)
     assert folds == [len(tuning.lams)] * 3 and len(tuning.lams) < 40
+
+
+def test_folds_have_one_blas_thread_for_any_n_jobs_which_decides_bits() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    X, y = numbers()
+    seen: list[int] = []
+
+    def score(model, X, y):
+        pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+        seen.extend(pool["num_threads"] for pool in pools if "numpy" in pool["filepath"] or "scipy" in pool["filepath"])
+        return model.score(X, y)
+
+    models = [
+        dcopt.DCRegressorCV(penalty="l1", n_lams=6, cv=3, n_jobs=jobs, scoring=score).fit(X, y) for jobs in (None, 1, 2)
+    ]
+    assert seen and set(seen) == {1}
+    for model in models[1:]:
+        np.testing.assert_array_equal(models[0].cv_loss_, model.cv_loss_)
+        np.testing.assert_array_equal(models[0].coef_, model.coef_)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "mcp"])
+def test_a_path_of_numbers_ends_where_the_loss_is_removed_and_says_so(penalty: str) -> None:
+    X, _ = numbers()
+    y = X[:, 0] - 2.0 * X[:, 3] + 1e-3 * np.sin(np.arange(len(X)))
+    found = dcopt.DCRegressor(penalty=penalty).path(X, y)
+    assert len(found.lams) < 100 and found.explained[-1] >= 0.999 > found.explained[-2]
+    assert f"after {len(found.lams)} of 100 values" in found.notes[0] and found.notes[0] in repr(found)
+    whole = dcopt.DCRegressor(penalty=penalty).path(X, y, lams=found.lams[-1] * np.array([1.0, 0.5, 0.1]))
+    assert len(whole.lams) == 3 and not whole.notes
+    model = dcopt.DCRegressorCV(penalty=penalty, cv=3).fit(X, y)
+    assert any("values of lam" in note for note in model.notes_) and len(model.lams_) == len(found.lams)
+
+
+def test_the_default_grid_has_100_values_and_is_shorter_for_wide_data() -> None:
+    X, y = two_classes()
+    found = dcopt.DCClassifier(penalty="l1").path(X, y)
+    assert len(found.lams) == 100 and found.lams[-1] == pytest.approx(1e-3 * found.lams[0])
+    wide = dcopt.DCClassifier(penalty="l1").path(X[:6], y[:6])
+    assert wide.lams[1] / wide.lams[0] == pytest.approx(0.01 ** (1 / 99))

@@ -198,9 +198,10 @@ def test_the_command_line_gives_the_same_model():
         fit.tune(tuning, count, 7, rule, lambda now: None, lambda *seen: None)
         part = _folds(fit.task, 4, 7)
         folds = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(4)]
-        python = dcopt.DCClassifierCV(penalty=MCP(0.1), standardize=True, n_lams=10, cv=folds, rule=rule).fit(X, y)
+        settings = {"penalty": MCP(0.1), "standardize": True, "n_lams": 10, "ratio": 0.01}
+        python = dcopt.DCClassifierCV(**settings, cv=folds, rule=rule).fit(X, y)
         np.testing.assert_array_equal(python.lams_, tuning.lams)
-        assert python.lam_ == tuning.lam and python.notes_ == (() if fit.note is None else (fit.note,))
+        assert python.lam_ == tuning.lam and python.notes_ == (*tuning.along.notes, *filter(None, (fit.note,)))
 
 
 # ---- the hint

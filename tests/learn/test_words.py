@@ -202,7 +202,7 @@ def test_a_model_without_features_says_so():
 def test_the_extended_bic_chooses_as_its_path_does():
     X, y = numbers()
     model = dcopt.DCRegressorCV(penalty="mcp", rule="ebic").fit(X, y)
-    assert model.index_ == model.path_.best("ebic") and model.cv_loss_.shape == (30, 0) and model.notes_ == ()
+    assert model.index_ == model.path_.best("ebic") and model.cv_loss_.shape == (100, 0) and model.notes_ == ()
     np.testing.assert_array_equal(np.flatnonzero(model.coef_), [0, 1])
 
 

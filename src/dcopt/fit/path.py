@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ..data import check
 from ..errors import BadSettings, pick, require_count, require_number
+from ..losses import Loss
 from ..regularizers import L0, Regularizer
+from .chords import Chords
 from .criteria import CRITERIA, Criteria, criteria
 from .null import lam_max, null_model
 from .penalties import with_lam
@@ -20,9 +22,11 @@ from .solver_choice import choices
 from .task import Budget, Done, Progress, Task, run
 from .text_table import in_lines
 
-# The share of the null model's loss that a solution removes. Above it the classes are separable: only the penalty
-# bounds the coefficients of the next solutions, which rounding determines. glmnet ends its paths at the same share.
+# The share of the null model's loss that a solution removes. Above it classes are separable, and numbers are met
+# exactly: only the penalty bounds the next solutions, which rounding determines. glmnet ends its paths at the same
+# share of the deviance.
 SEPARATED = 0.999
+_LONG, _WIDE = 1e-3, 1e-2  # The last λ of a grid as a share of the first: usually, and with more features than rows.
 _LINES = 6  # The number of rows of a path that are printed.
 _NEAR = 1e-9  # The relative rounding of a λ that is read from a path.
 
@@ -31,9 +35,9 @@ _NEAR = 1e-9  # The relative rounding of a λ that is read from a path.
 class PathResult:
     """Solutions for decreasing λ. nnz counts the features in the model.
 
-    A path for classes ends early, with the first solution that removes 99.9 % of the null model's loss, unless the λ
-    are given. `names` are those of the features, None where they have none; `scale` are the deviations of the columns;
-    `classes` are None for numbers.
+    A path ends early, with the first solution that removes 99.9 % of the null model's loss, unless the λ are given;
+    `notes` say so. `names` are those of the features, None where they have none; `scale` are the deviations of the
+    columns; `classes` are None for numbers.
 
     aic = D + 2 df, bic = D + df log N, ebic = bic + 2 γ nnz log d, with the free coefficients df, D = 2 N f of the mean
     loss f, and D = N log 2f for least squares. deviance is 2 N f, explained the share of the null model's loss that a
@@ -57,6 +61,7 @@ class PathResult:
     names: tuple[str, ...] | None = None
     scale: NDArray[np.float64] | None = None
     classes: tuple[Any, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def separated(self) -> bool:
@@ -98,11 +103,17 @@ class PathResult:
             f"best by ebic: index {best}, λ = {self.lams[best]:.4g}, {self.nnz[best]} features: "
             + ", ".join(named) + (", …" if len(chosen) > _LINES else ""),
             f"statuses: {ends}",
+            *self.notes,
         ])  # fmt: skip
 
 
-def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float, lams: Any) -> NDArray[np.float64]:
-    """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first."""
+def grid(
+    task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float | None, lams: Any
+) -> NDArray[np.float64]:
+    """λ from lam_max down to ratio · lam_max, in equal ratios; or the given ones, the largest first.
+
+    ratio: None is 1e-3, or 1e-2 where there are more features than observations.
+    """
     if not hasattr(r, "lam") or isinstance(r, L0):
         expected = "a penalty with lam, because a path varies lam"
         instead = "; to choose the size k of l0: GridSearchCV over penalty__k" if isinstance(r, L0) else ""
@@ -113,6 +124,7 @@ def grid(task: Task, r: Regularizer, x0: NDArray[Any], n_lams: int, ratio: float
             raise BadSettings("lams", lams, "finite numbers >= 0")
         return given
     require_count("n_lams", n_lams)
+    ratio = (_WIDE if task.d > task.total else _LONG) if ratio is None else ratio
     require_number("ratio", ratio, 0.0, 1.0, open_low=True)
     top = lam_max(task.problem(r), x0) or 1.0  # At 0 the null model is critical for every λ.
     return top * np.geomspace(1.0, ratio, n_lams) if n_lams > 1 else np.array([top])
@@ -123,14 +135,17 @@ def follow(
     whole: bool = True, seen: Callable[[int, float, Done], Any] | None = None,
     until: Callable[[Done], bool] | None = None,
 ) -> list[Done]:  # fmt: skip
-    """The solutions, each started at the one before. Unless `whole`, they end where the classes separate.
+    """The solutions, each started at the one before. Unless `whole`, they end where 99.9 % of the loss is removed.
 
     `seen` is called after each of them, with the number and the value of its λ. The path ends where `until` is true.
     """
     ways, out, x = choices(solver, task, r, near=True), list[Done](), x0
-    least = -1.0 if whole or task.loss.labels == "real" else (1.0 - SEPARATED) * task.mean_loss(x0)
+    ends = not whole and isinstance(task.loss, Loss)  # The loss of survival times has no least value.
+    least = (1.0 - SEPARATED) * task.mean_loss(x0) if ends else -1.0
+    chords = Chords.of(task, r, ways[0], budget)
     for k, lam in enumerate(lams):
-        done = run(task, with_lam(r, float(lam)), Progress(x), ways, budget)
+        at = Progress(x) if chords is None else chords.run(float(lam), x)
+        done = at if isinstance(at, Done) else run(task, with_lam(r, float(lam)), at, ways, budget)
         if done.ctrl_c:
             raise KeyboardInterrupt  # Ctrl-C ends the whole path.
         out.append(done)
@@ -139,9 +154,14 @@ def follow(
         x = done.x
         if until is not None and until(done):
             break
-        if least >= 0.0 and task.mean_loss(x) <= least:
+        if ends and loss_of(task, done) <= least:
             break
     return out
+
+
+def loss_of(task: Task, done: Done) -> float:
+    """The mean loss of a solution, in float64"""
+    return task.mean_loss(done.x) if done.loss is None else done.loss
 
 
 def summary(
@@ -149,9 +169,9 @@ def summary(
 ) -> PathResult:
     """The results of the runs of a path, of which there may be fewer than values of λ."""
     names, classes = (getattr(estimator, name, None) for name in ("feature_names_in_", "classes_"))
-    lams = lams[: len(runs)]
+    notes, lams = _early(lams, len(runs)), lams[: len(runs)]
     shown = [estimator._attributes(task.in_units(done.x)) for done in runs]
-    loss = np.array([task.mean_loss(done.x) for done in runs])
+    loss = np.array([loss_of(task, done) for done in runs])
     nnz = np.array([_in_model(done.x[: task.d]) for done in runs], np.int64)
     null = task.mean_loss(null_model(task.problem(r)))
     each = [
@@ -171,7 +191,16 @@ def summary(
         names=None if names is None else tuple(map(str, names)),
         scale=None if task.columns is None else task.columns.deviation,
         classes=None if classes is None else tuple(classes.tolist()),
+        notes=notes,
     )
+
+
+def _early(lams: NDArray[np.float64], done: int) -> tuple[str, ...]:
+    """The note of a path that has ended before its grid."""
+    if done == len(lams):
+        return ()
+    share = f"{SEPARATED:.1%} of the loss of the model without features"
+    return (f"the path ends after {done} of {len(lams)} values of lam, at {lams[done - 1]:.4g}: it removes {share}",)
 
 
 def _in_model(coef: NDArray[Any]) -> int:

@@ -183,6 +183,7 @@ class Done(NamedTuple):
     choice: Choice
     seen: Progress
     ctrl_c: bool = False  # The user ended the run, and no callback did.
+    loss: float | None = None  # The mean loss at x, where the run has told it.
 
 
 def begin(budget: Budget, way: Choice) -> dict[str, Any]:
@@ -202,7 +203,7 @@ def run(
     `one` makes a single run with its share of the budget; by default it is `solve`.
     """
     size = task.scale(r, budget.measure)
-    callbacks = [_Noted(callback) for callback in budget.callbacks]
+    callbacks = [Noted(callback) for callback in budget.callbacks]
     for i in range(at.way, len(ways)):
         way, last = ways[i], i + 1 == len(ways)
         P = task.problem(r, way.decomposition)
@@ -228,7 +229,7 @@ def run(
     return Done(result.x, result, way, at, ctrl_c)
 
 
-class _Noted:
+class Noted:
     """A callback, with a note whether it has ended the run."""
 
     def __init__(self, callback: Callable[[State], Any]) -> None:

@@ -72,14 +72,14 @@ class Tuning:
         self, estimator: Any, task: Task, r: Regularizer, x0: NDArray[Any], budget: Budget, whole: bool,
         seen: Callable[[int, float, Done], Any] | None, refit: bool = False,
     ) -> list[Done]:  # fmt: skip
-        """The solutions on all rows. Unless `whole`, they and the grid end where the classes become separable.
+        """The solutions on all rows. Unless `whole`, they and the grid end where 99.9 % of the loss is removed.
 
         `refit`: each model again, without its penalty.
         """
         runs = follow(task, r, x0, estimator.solver, budget, self.lams, whole, seen)
         runs = relaxed(task, r, runs, estimator.solver, budget) if refit else runs
-        self.lams = self.lams[: len(runs)]
         self.path = summary(task, runs, self.lams, 1.0, estimator, r)
+        self.lams = self.path.lams
         return runs
 
     def add(self, end: FoldEnd) -> None:

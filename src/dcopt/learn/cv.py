@@ -27,7 +27,7 @@ from .callbacks import PathLines
 from .classifier import Classifies
 from .ending import End, uneven_columns
 from .folds import splits
-from .jobs import in_one_thread, require_jobs
+from .jobs import in_one_thread, require_jobs, with_one_blas_thread
 from .offsets import NO_OFFSETS, Offsets
 from .regressor import Regresses
 
@@ -62,7 +62,8 @@ class CrossValidated(DCBase):
         runs = tuning.follow(self, task, r, x0, budget, self.lams is not None, seen, self.relaxed)
         if pace is not None:
             pace.begin_folds()
-        one = _fold if self.n_jobs in (None, 1) else partial(in_one_thread, _fold)
+        # Folds that run one after the other have BLAS's one thread too: it decides the last bits of sums.
+        one = partial(with_one_blas_thread if self.n_jobs in (None, 1) else in_one_thread, _fold)
         ends = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(one)(
                 self, task, r, tuning.lams, budget, train, test, None if pace is None else partial(pace, k + 1)
@@ -84,7 +85,7 @@ class CrossValidated(DCBase):
         done, r = runs[self.index_], with_lam(r, tuning.lam)
         self._keep(done, r, task, budget)
         note = tuning.note(score_name(self._estimator_type_, self.scoring))
-        self.notes_ = (*self.notes_, *([] if note is None else [note]))
+        self.notes_ = (*self.notes_, *self.path_.notes, *([] if note is None else [note]))
         if context is not None:
             attributes = self._attributes(task.in_units(done.x))
             context.call_on_fit_task_end(estimator=self, reconstruction_attributes=lambda: attributes)
@@ -149,7 +150,8 @@ def _matrix(rows: Any) -> Any:
 class DCClassifierCV(CrossValidated, Classifies):
     """`DCClassifier` with λ by cross-validation.
 
-    n_lams, ratio, lams : the grid: so many λ from lam_max down to ratio · lam_max, or the given ones
+    n_lams, ratio, lams : the grid: so many λ from lam_max down to ratio · lam_max, or the given ones; ratio=None is
+        1e-3, or 1e-2 where there are more features than observations
     cv, scoring, n_jobs : folds, a score (default: the loss itself) and parallel jobs, as in scikit-learn
     rule : "best", the least mean loss; "1se", the largest λ within one standard error of it; "aic", "bic",
         "ebic", the least of this criterion along the path, without folds
@@ -165,8 +167,8 @@ class DCClassifierCV(CrossValidated, Classifies):
         loss: Any = "logistic",
         penalty: Any = "scad",
         *,
-        n_lams: int = 30,
-        ratio: float = 1e-2,
+        n_lams: int = 100,
+        ratio: float | None = None,
         lams: Any = None,
         cv: Any = None,
         rule: str = "best",
@@ -209,8 +211,8 @@ class DCRegressorCV(CrossValidated, Regresses):
         loss: Any = "squared",
         penalty: Any = "scad",
         *,
-        n_lams: int = 30,
-        ratio: float = 1e-2,
+        n_lams: int = 100,
+        ratio: float | None = None,
         lams: Any = None,
         cv: Any = None,
         rule: str = "best",

@@ -32,3 +32,9 @@ def in_one_thread(work: Callable[..., Made], *args: Any) -> Made:
     """work(…) without threads of its own: the jobs share the processors."""
     with always_one_thread(), by_itself():
         return work(*args)
+
+
+def with_one_blas_thread(work: Callable[..., Made], *args: Any) -> Made:
+    """work(…) with the bits of `in_one_thread`: of all threads only those of BLAS decide bits."""
+    with always_one_thread():
+        return work(*args)

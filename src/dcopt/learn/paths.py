@@ -21,7 +21,7 @@ class Followed:
     """path() of an estimator, which it does not change."""
 
     def path(
-        self: Any, X: Any, y: Any, sample_weight: Any = None, *, n_lams: int = 50, ratio: float = 1e-2,
+        self: Any, X: Any, y: Any, sample_weight: Any = None, *, n_lams: int = 100, ratio: float | None = None,
         lams: Any = None, ebic_gamma: float = 1.0, relaxed: bool = False, offset: Any = None, exposure: Any = None,
     ) -> PathResult:  # fmt: skip
         """Warm-started solutions for λ from lam_max down to ratio · lam_max (or for `lams`); nothing is fitted.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -61,7 +62,8 @@ class _OneThread:
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._before = _blas().limit(limits=1)
+                with _control():
+                    self._before = _blas().limit(limits=1)
             self._inside += 1
             self._own.inside += 1
 
@@ -73,7 +75,8 @@ class _OneThread:
     def _leave(self, times: int) -> None:
         self._inside -= times
         if times and self._inside == 0:
-            self._before.restore_original_limits()
+            with _control():
+                self._before.restore_original_limits()
 
     def _in_child(self) -> None:
         """The other threads are not there, and will not leave."""
@@ -82,6 +85,21 @@ class _OneThread:
 
 
 _ONE = _OneThread()
+
+
+@contextmanager
+def _control() -> Iterator[None]:
+    """Here this thread may change the limit, and after it any other one may.
+
+    From 3.8 on threadpoolctl lets only the thread that came first change it, and others do so without effect. That is
+    to keep threads from undoing each other's limits, which the count of `_OneThread` does too.
+    """
+    import threadpoolctl
+
+    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", lambda force: None)
+    clear(force=True)
+    yield
+    clear(force=True)
 
 
 @cache

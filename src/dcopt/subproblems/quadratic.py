@@ -69,12 +69,12 @@ def _solve(
 ) -> NDArray[np.float64]:
     """The program, in a Q that has a row for every entry of x or is the same for every column"""
     if len(Q) == len(x) or p.rows:
-        return _descended(Q, x, u, p, tol, tiny, first)
+        return descended(Q, x, u, p, tol, tiny, first)
     x1, u1 = x.reshape(-1, 1), u.reshape(-1, 1)  # Every entry is a coordinate.
-    return _descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
+    return descended(Q, x1, u1, p.apart(), tol, tiny, first).reshape(x.shape)
 
 
-def _descended(
+def descended(
     Q: NDArray[Any], x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float, tiny: bool, first: int
 ) -> NDArray[np.float64]:
     """Coordinate descent from x, then Newton's method, and both again; for tiny data Newton's method comes first.
