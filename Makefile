@@ -8,7 +8,7 @@ JOBS   ?= 2
 OUT    ?= results
 
 .DEFAULT_GOAL := help
-.PHONY: help venv extras test slow-test test-min lint rooms docs reproduce bench bench-check bench-peers fuzz check-wheel check-extras since-tag clean
+.PHONY: help venv extras test slow-test test-min lint rooms docs reproduce bench bench-check bench-peers fuzz kills check-wheel check-extras since-tag clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -113,6 +113,9 @@ bench-peers: .venv-peers/.done  ## against other solvers, for hours, continued w
 
 fuzz: $(VENV)/.dev  ## mutated LIBSVM files against a reference parser; CASES=1000000
 	$(BIN)/python tests/fuzz_libsvm.py --cases $(or $(CASES),1000000)
+
+kills: $(VENV)/.extras  ## workers of a Dask cluster killed at random moments; KILLS=50
+	$(BIN)/python tests/kill_workers.py --kills $(or $(KILLS),50)
 
 clean:  ## remove the virtual environment, caches and builds
 	rm -rf $(VENV) .venv-peers .venv-min build dist docs/_build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

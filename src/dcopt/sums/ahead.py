@@ -1,8 +1,7 @@
 """The rows of coming steps, fetched in one round trip: draws are a function of (seed, t), so that they are known.
 
-A block holds the rows of some steps in a row, part by part, as a sum over parts in this process; the next block travels
-while a block is used. What is computed of a batch is what the homes would compute: the same rows of the same part in
-the same order, by the same pieces. So the bits do not depend on whether rows were fetched ahead.
+A block holds the rows of some steps in a row as a small sum; the next block travels while a block is used. What is
+computed of a batch is what is computed where its rows are brought together for one step: the bits do not depend on it.
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..draw import Draw
-from ..xp import Array
-from .homes import Given, Here, Recipe
+from .batch import LinearBatch
+from .gathered import NearBatch, taken, together
 from .linear import LinearSum
-from .protocol import Batch
 
 if TYPE_CHECKING:
     from .parts import PartsSum
@@ -42,34 +40,11 @@ class _Asked(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """The rows of some steps: each once, in increasing order, and the sum over them, part by part"""
+    """The rows of some steps: each once, in increasing order, and the sum over them"""
 
     asked: _Asked
     numbers: NDArray[np.int64]
-    sum: PartsSum
-
-
-class AheadBatch(NamedTuple):
-    """A batch of rows that were fetched, under the numbers that they have in the whole sum"""
-
-    near: Batch
-    rows: Array
-    size: int
-
-    def grad(self, x: Array) -> Array:
-        return self.near.grad(x)
-
-    def diff(self, x: Array, prev: Array) -> Array:
-        return self.near.diff(x, prev)
-
-    def value_grad(self, x: Array) -> tuple[float, Array]:
-        return self.near.value_grad(x)
-
-    def slopes(self, x: Array) -> Array:
-        return self.near.slopes(x)
-
-    def pull(self, c: Array) -> Array:
-        return self.near.pull(c)
+    sum: LinearSum | None  # None: it cannot be made of the storage of the parts
 
 
 class Ahead:
@@ -78,13 +53,13 @@ class Ahead:
     It is a cache: which rows it holds changes the time of a run and none of its numbers.
     """
 
-    def __init__(self, f: PartsSum, steps: int, made: Callable[[Any, tuple[int, ...]], PartsSum]) -> None:
-        self._f, self._steps, self._made = f, steps, made
+    def __init__(self, f: PartsSum, steps: int) -> None:
+        self._f, self._steps = f, steps
         self._here: _Block | None = None
         self._coming: tuple[_Asked, NDArray[np.int64], Callable[[], list[Any]]] | None = None
 
-    def batch(self, b: int, draw: Draw, sampling: str, drawn: Drawn) -> AheadBatch | None:
-        """The batch of a step; None where it is so large that it is not fetched."""
+    def batch(self, b: int, draw: Draw, sampling: str, drawn: Drawn) -> NearBatch | None:
+        """The batch of a step; None where it is so large that it is fetched alone."""
         most = min(self._steps, MOST_ROWS // max(b, 1))
         if most < 2:
             return None
@@ -95,8 +70,9 @@ class Ahead:
             follows = asked._replace(first=asked.first + asked.steps, steps=min(2 * asked.steps, most))
             self._coming = (follows, *self._sent(follows, drawn))
         rows = drawn(b, draw)
-        near = self._here.sum.of_rows(np.searchsorted(self._here.numbers, rows))
-        return AheadBatch(near, rows, b)
+        if self._here.sum is None:
+            return None
+        return NearBatch(LinearBatch(self._here.sum, np.searchsorted(self._here.numbers, rows), b), rows, b)
 
     def _arrived(self, asked: _Asked, wanted: tuple[int, int, str, int], drawn: Drawn) -> _Block:
         """The block that travels, if it is the one that is wanted; else one that is sent for now"""
@@ -104,10 +80,7 @@ class Ahead:
         if coming is None or not coming[0].has(*wanted):
             coming = (asked, *self._sent(asked, drawn))
         asked, numbers, answer = coming
-        found = answer()
-        sizes = tuple(0 if part is None else part.n for part in found)
-        homes = Here.of((Given(part) for part in found), sizes)
-        return _Block(asked, numbers, self._made(homes, sizes))
+        return _Block(asked, numbers, together([part for part in answer() if part is not None]))
 
     def _sent(self, asked: _Asked, drawn: Drawn) -> tuple[NDArray[np.int64], Callable[[], list[Any]]]:
         """The rows of a block, and what waits for them"""
@@ -115,16 +88,4 @@ class Ahead:
         numbers = np.unique(np.concatenate([drawn(asked.b, Draw(asked.seed, t)) for t in steps]))
         f = self._f
         own = [(rows,) if len(rows) else None for _, rows in f.by_part(numbers)]
-        return numbers, f.homes.later(f.recipe, _taken, own=own)
-
-
-class Fetched(Recipe):
-    """What was fetched is a part of the sum already."""
-
-    def __call__(self, data: Any, number: int) -> LinearSum:
-        found: LinearSum = data
-        return found
-
-
-def _taken(f: LinearSum, rows: NDArray[np.int64]) -> LinearSum:
-    return f.take(rows)
+        return numbers, f.homes.later(f.recipe, taken, own=own)

@@ -29,9 +29,11 @@ from ..losses.constant import best_constant
 from ..xp import Array
 from . import part_pieces as at_home
 from . import pieces
-from .ahead import Ahead, AheadBatch, Drawn, Fetched
+from .ahead import Ahead, Drawn
+from .batch import LinearBatch
 from .curvature import Curvature
-from .homes import Given, Here, Homes, PartData
+from .gathered import MOST, NearBatch, taken, together
+from .homes import Given, Here, PartData
 from .importance import drawn
 from .parts_base import PartsBase
 from .parts_batch import PartsBatch
@@ -65,13 +67,28 @@ class PartsSum(PartsBase):
     def all(self) -> PartsBatch:
         return PartsBatch(self, None, self.n)
 
-    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> PartsBatch | AheadBatch:
+    def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> PartsBatch | NearBatch:
         b = int(b)  # a NumPy uint8 would wrap in the counts
         f, rows_of = self, self._rows_of(sampling)
         if sampling == "importance":
             f = self.importance[0]
+        if not f.gathers(b):
+            return f.of_rows(rows_of(b, draw))
         found = None if f.ahead is None else f.ahead.batch(b, draw, sampling, rows_of)
-        return f.of_rows(rows_of(b, draw)) if found is None else found
+        return f.near(rows_of(b, draw)) if found is None else found
+
+    def gathers(self, b: int) -> bool:
+        """Whether the rows of a batch are brought together: they are few, and not all in one part of this process."""
+        apart = self.homes.ahead > 1 or sum(size > 0 for size in self.sizes) > 1
+        return apart and b * (self.storage[2] / self.n) <= MOST
+
+    def near(self, rows: NDArray[np.int64]) -> NearBatch | PartsBatch:
+        """The mean over these rows, brought together"""
+        of = list(self.by_part(rows))
+        found = self.homes.each(self.recipe, taken, own=[(local,) if len(local) else None for _, local in of])
+        near, at = together([part for part in found if part is not None]), np.empty(len(rows), np.int64)
+        at[np.concatenate([places for places, _ in of])] = np.arange(len(rows))
+        return self.of_rows(rows) if near is None else NearBatch(LinearBatch(near, at, len(rows)), rows, len(rows))
 
     def of_rows(self, rows: Array) -> PartsBatch:
         """The mean over these rows"""
@@ -87,7 +104,7 @@ class PartsSum(PartsBase):
     @cached_property
     def ahead(self) -> Ahead | None:
         """The rows of coming steps, where homes say that they are far"""
-        return Ahead(self, self.homes.ahead, _fetched) if self.homes.ahead > 1 else None
+        return Ahead(self, self.homes.ahead) if self.homes.ahead > 1 else None
 
     def look(self, x: Array) -> Look:
         f, grad = self.all().value_grad(x)
@@ -138,7 +155,3 @@ class PartsSum(PartsBase):
         """The sum that importance sampling sees, and Σ_{j ≤ i} q_j of its rows"""
         share = np.concatenate(self.each(pieces.shares_of_rows, self.mean_row))
         return PartsSum(self.homes, Reweighted(self.recipe, self.mean_row), self.sizes), np.cumsum(share)
-
-
-def _fetched(homes: Homes, sizes: tuple[int, ...]) -> PartsSum:
-    return PartsSum(homes, Fetched(), sizes)
