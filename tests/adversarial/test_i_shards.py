@@ -292,3 +292,44 @@ def test_i12_bad_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(dcopt.BadSettings, match="shard_mb"):
         dcopt.pack([(np.eye(2), [0, 1])], tmp_path / "none", shard_mb=0.0)
     assert not any((tmp_path / name).exists() for name in ("out", "nan", "width", "none"))
+
+
+# ---- memory
+
+_FIT = """
+import sys
+def memory(key):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(key)) * 1024
+import threading, time
+most = [0]
+def watch():
+    while True:
+        most[0] = max(most[0], memory("RssAnon"))
+        time.sleep(0.002)
+threading.Thread(target=watch, daemon=True).start()
+import dcopt
+S = dcopt.open(sys.argv[1])
+P = dcopt.erm(S, loss="logistic", regularizer=dcopt.regularizers.SCAD(lam=0.01), intercept=True)
+for method in ("dca-page", "auto"):
+    r = dcopt.solve(P, method, passes=12, seed=0)
+print(most[0], S.memory_bound(), S.data.bytes, r.certificate.value)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is not known here")
+def test_i2_a_run_keeps_to_the_memory_that_is_printed(tmp_path: Path) -> None:
+    """The anonymous memory of a run on 108 MB of rows is below the bound."""
+    rng = np.random.default_rng(0)
+
+    def blocks() -> Any:
+        for _ in range(10):
+            indices = np.sort(rng.integers(0, 40, (25_000, 50)) + 40 * np.arange(50), axis=1).astype(np.int32)
+            data = rng.standard_normal((25_000, 50)).astype(np.float32)
+            X = sp.csr_matrix((data.ravel(), indices.ravel(), np.arange(0, 25_000 * 50 + 1, 50)), shape=(25_000, 2000))
+            yield X, np.where(X[:, :200].sum(axis=1).A1 > 0, 1, 0)
+
+    dcopt.pack(blocks(), tmp_path / "set", shard_mb=10.0)
+    command = [sys.executable, "-c", _FIT, str(tmp_path / "set")]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    most, bound, size = map(int, out[:3])
+    assert size > 100_000_000 and most < bound, (most, bound, size)

@@ -137,3 +137,14 @@ def test_a_checkpoint_on_shards(packed: dcopt.Shards, tmp_path: Path) -> None:
     dcopt.solve(problem(packed), "dca-page", passes=2, seed=1, tol=0.0, checkpoint=file)
     again = dcopt.resume(file, problem(dcopt.open(packed.data.folder)), passes=6)
     assert again.x.tobytes() == whole.x.tobytes()
+
+
+def test_lean_rows_keep_no_columns_and_have_the_same_bits() -> None:
+    from dcopt.data.csr import CsrRows
+
+    X, _ = data(80_000)
+    rows, lean = (CsrRows(X.indptr, X.indices, X.data, 30, lean) for lean in (False, True))
+    assert rows.large and rows.can().columns is not None and lean.can().columns is None
+    columns, w = np.array([2, 5, 11]), np.linspace(0.0, 1.0, 80_000)
+    assert rows.by_columns.gram(w, columns).tobytes() == lean.by_columns.gram(w, columns).tobytes()
+    assert rows.by_columns.few(columns) is not None and lean.by_columns.few(columns) is None

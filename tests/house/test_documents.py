@@ -26,8 +26,12 @@ def blocks(name: str, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/decompositions.md", "docs/inference.md", "docs/losses.md", "docs/plan.md"]
-)
+    "name",
+    [
+        "README.md", "docs/decompositions.md", "docs/inference.md", "docs/losses.md", "docs/out_of_core.md",
+        "docs/plan.md",
+    ],
+)  # fmt: skip
 def test_a_page_prints_what_it_says(name: str) -> None:
     """All its Python blocks, one after the other; the text blocks are what they print."""
     code, said = "".join(blocks(name, "python")), "".join(blocks(name, "text"))

@@ -144,7 +144,7 @@ class CsrRows:
             one_pass=self.through,
             pair=self.pair,
             gram=self.by_columns.gram,
-            columns=self.by_columns,
+            columns=None if self.lean else self.by_columns,
             entrywise=lambda function: CsrRows(self.indptr, self.indices, function(self.data), self.d),
             stored=self.entries,
             csr=self,
