@@ -23,6 +23,7 @@ from dcopt.losses import (
     Logistic,
     Loss,
     Margin,
+    MultiSquared,
     NegativeBinomial,
     Poisson,
     Quantile,
@@ -578,3 +579,29 @@ def test_residuals_whose_square_overflows(name: str, dtype: type) -> None:
             assert loss.value(z, zero).tolist() == pytest.approx([0.5, 0.5], rel=1e-9)
     if name == "geman-mcclure":
         assert np.isnan(loss.value(np.array([np.nan], dtype), zero[:1])).all()
+
+
+# ---- several targets
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_squared_loss_of_several_targets_keeps_the_laws(law: str) -> None:
+    LAWS[law](MultiSquared())
+
+
+@pytest.mark.parametrize(
+    ("part", "law"),
+    [("value", "slope-is-derivative"), ("bend", "bend-is-derivative"), ("curvature", "curvature-is-tight")],
+)
+def test_a_broken_one_does_not(part: str, law: str) -> None:
+    class Broken(MultiSquared):
+        curvature = (1.0, 1.5) if part == "curvature" else (1.0, 1.0)
+
+        def value(self, z: Any, labels: Any) -> Any:
+            return super().value(z, labels) * (2.0 if part == "value" else 1.0)
+
+        def bend(self, z: Any, labels: Any) -> Any:
+            return super().bend(z, labels) * (0.5 if part == "bend" else 1.0)
+
+    with pytest.raises(LawBroken):
+        LAWS[law](Broken())

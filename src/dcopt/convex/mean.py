@@ -80,7 +80,7 @@ class Mean(Part):
     def hessian(self, x: Array) -> NDArray[np.float64]:
         """Aᵀ diag(φ''(Ax)) A / N + μI, for x (d,); column by column for more classes"""
         f = self.sum
-        if f.loss.labels == "class":
+        if f.loss.wide:
             return columns_of_hessian(self, x)
         return np.asarray(f.total(_bent_gram, x) / f.n + self.mu * np.eye(x.size))
 
@@ -104,8 +104,8 @@ def _values(f: LinearSum, x: Array) -> float:
 
 def _bent(f: LinearSum, x: Array, v: Array) -> Array:
     z, t = f.a.dot(x), f.a.dot(v)
-    if f.loss.labels == "class":
-        c = _softmax_bend(z, t)
+    if f.loss.wide:
+        c = _softmax_bend(z, t) if f.loss.labels == "class" else t
         return f.a.tdot(c if f.weights is None else c * f.weights[:, None])
     c = f.loss.bend(z, f.labels) * t
     return f.a.tdot(c if f.weights is None else c * f.weights)

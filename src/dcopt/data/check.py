@@ -9,13 +9,23 @@ from numpy.typing import NDArray
 
 from ..errors import BadInput
 from .arrays import LIMIT, dense, finite, not_empty, point, real_array, unmasked, vector
-from .labels import class_labels, codes, declared, in_domain, is_missing, label_array, labels, object_labels
+from .labels import (
+    class_labels,
+    codes,
+    declared,
+    in_domain,
+    is_missing,
+    label_array,
+    labels,
+    object_labels,
+    target_columns,
+)
 from .rows import Declared, RowMatrix
 
 __all__ = [
     "as_rows", "class_labels", "codes", "declared", "dense", "finite", "in_domain", "is_missing", "label_array",
-    "labels", "not_empty", "object_labels", "point", "real_array", "sample_weights", "stacked", "unmasked", "vector",
-    "weigh_classes",
+    "labels", "not_empty", "object_labels", "point", "real_array", "sample_weights", "stacked", "target_columns",
+    "unmasked", "vector", "weigh_classes",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput
-from .arrays import dense, finite, unmasked, vector
+from .arrays import dense, finite, real_array, unmasked, vector
 
 
 def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -29,6 +29,18 @@ def labels(y: Any, n: int, kind: str, dtype: Any = np.float64) -> tuple[NDArray[
             raise BadInput("y", f'{len(classes)} classes ({shown}): this loss takes two; use loss="softmax"')
         return (2 * codes - 1).astype(dtype), classes
     return codes.astype(np.int64), classes
+
+
+def target_columns(y: Any, n: int, dtype: Any) -> NDArray[Any]:
+    """Finite targets (n, k)"""
+    a = real_array(y, "y")
+    a = a[:, None] if a.ndim == 1 else a
+    if a.ndim != 2 or a.shape[0] != n or not a.shape[1]:
+        raise BadInput("y", f"expected shape ({n}, k): k targets for each row of X, got {a.shape}")
+    with np.errstate(over="ignore"):
+        a = a.astype(dtype)
+    finite(a, "y")
+    return a
 
 
 def in_domain(labels: NDArray[Any], domain: str) -> None:

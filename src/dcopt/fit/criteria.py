@@ -45,7 +45,7 @@ def criteria(
     require_number("gamma", gamma, 0.0)
     each = np.count_nonzero(coef.reshape(len(coef), -1), axis=1)
     features = int(np.count_nonzero(each))
-    df = int(np.minimum(each, coef.shape[1] - 1).sum()) if coef.ndim == 2 else features
+    df = int(np.minimum(each, coef.shape[1] - 1 if loss.labels == "class" else each).sum())
     n = observations
     own = loss.of if isinstance(loss, WithOffset) else loss
     fit = n * math.log(max(2.0 * f, 1e-300)) if isinstance(own, Squared) else 2.0 * n * f

@@ -35,7 +35,7 @@ class Counting(Loss):
         return self.of.value(z, labels)
 
     def slope(self, z: Array, labels: Array) -> Array:
-        self.seen += math.prod(z.shape[:-1] if self.labels == "class" else z.shape)
+        self.seen += math.prod(z.shape[:-1] if self.of.wide else z.shape)
         return self.of.slope(z, labels)
 
     def bend(self, z: Array, labels: Array) -> Array:

@@ -30,7 +30,7 @@ def lines(loss: Loss) -> list[Line]:
     real = {"any": (0.0, 0.7), "nonnegative": (0.0, 0.7, 3.0), "positive": (0.7, 3.0)}[loss.domain]
     kinds: dict[str, tuple[float, ...]] = {"binary": (-1.0, 1.0), "real": real, "class": ()}
     demand(loss.labels in kinds, f"labels = {loss.labels!r}: expected 'binary', 'class' or 'real'")
-    if loss.labels == "class":
+    if loss.wide:
         return [_along(loss, *way) for way in _ways()]
     return [_straight(loss, y) for y in kinds[loss.labels]]
 
@@ -43,8 +43,17 @@ def _straight(loss: Loss, y: float) -> Line:
 
 
 def _along(loss: Loss, start: Vec, way: Vec, label: int) -> Line:
+    targets = np.arange(len(way)) - 0.5 * label  # of a loss of several numbers
+
     def at(f: Callable[[Vec, Vec], Vec]) -> Callable[[Vec], Vec]:
-        return lambda t: f(start.astype(t.dtype) + t[:, None] * way.astype(t.dtype), np.full(t.shape, label))
+        def along(t: Vec) -> Vec:
+            z = start.astype(t.dtype) + t[:, None] * way.astype(t.dtype)
+            one = (
+                np.full(t.shape, label) if loss.labels == "class" else np.broadcast_to(targets.astype(t.dtype), z.shape)
+            )
+            return f(z, one)
+
+        return along
 
     full = at(loss.slope)
     name = f"{len(way)} classes, label {label}"
@@ -63,21 +72,22 @@ def _ways() -> Iterator[tuple[Vec, Vec, int]]:
             yield start, way / np.linalg.norm(way), int(draw.integers(c))
 
 
-def scores() -> Iterator[tuple[Vec, Vec]]:
-    """Scores (m, c) and labels: random, two equal far above the rest, all equal, one far above the rest."""
+def scores(numbers: bool = False) -> Iterator[tuple[Vec, Vec]]:
+    """Scores (m, c), with classes or c numbers: random, two equal far above the rest, all equal, one far above."""
     draw = np.random.default_rng(1)
     for c in (2, 3, 5):
         pair = np.where(np.arange(c) < 2, 0.0, -40.0)
         free = draw.normal(size=(40, c)) * draw.choice([0.1, 1.0, 5.0], (40, 1))
         z = np.concatenate([free, [pair, np.zeros(c), 30.0 * np.eye(c)[0]]])
-        yield z, draw.integers(c, size=len(z))
+        yield z, draw.normal(size=z.shape) if numbers else draw.integers(c, size=len(z))
 
 
 def rows(loss: Loss) -> tuple[Vec, Vec]:
     """Seven rows with labels, as the kind of labels wants them; three scores per row for classes."""
     draw = np.random.default_rng(3)
-    if loss.labels == "class":
-        return 3.0 * draw.normal(size=(7, 3)), draw.integers(3, size=7)
+    if loss.wide:
+        z = 3.0 * draw.normal(size=(7, 3))
+        return z, draw.integers(3, size=7) if loss.labels == "class" else draw.normal(size=(7, 3))
     y = draw.normal(size=7)
     y = np.sign(y) if loss.labels == "binary" else y if loss.domain == "any" else np.abs(y)
     return 3.0 * draw.normal(size=7), y

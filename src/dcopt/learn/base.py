@@ -61,6 +61,11 @@ def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
     return weights
 
 
+def _together(task: Task) -> int:
+    """How many coefficients a feature has, as `penalty_of` asks: for more than two they enter together."""
+    return max(task.width[0], 3) if task.width and task.loss.labels == "real" else (*task.width, 2)[0]
+
+
 class DCBase(Described, Followed, Exported, WithParts, CallbackSupportMixin, BaseEstimator):
     """A linear model with a loss and a penalty by name or instance."""
 
@@ -131,7 +136,8 @@ class DCBase(Described, Followed, Exported, WithParts, CallbackSupportMixin, Bas
     def _task(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> Task:
         if isinstance(X, Parted):
             return parted_task(self, X, y, sample_weight, offsets)
-        numbers = {"y_numeric": True} if self._estimator_type_ == "regressor" else {}
+        numbers = {"y_numeric": True, "multi_output": np.ndim(y) == 2 and np.shape(y)[1] > 1}
+        numbers = numbers if self._estimator_type_ == "regressor" else {}
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, **numbers)
@@ -139,6 +145,8 @@ class DCBase(Described, Followed, Exported, WithParts, CallbackSupportMixin, Bas
         rows, counts = check.as_rows(X), weights
         labels, weights, loss, width = self._targets(y, weights, rows.dtype)
         if (known := offsets.of(len(y), loss)) is not None:
+            if labels.ndim == 2:
+                raise BadSettings("offset", offsets, "None for several targets: subtract it from them")
             labels, loss = np.stack([labels, known.astype(labels.dtype)], axis=1), WithOffset(loss)
         columns, intercept = columns_of(rows, weights), bool(self.fit_intercept)
         scaling = scaling_of(columns, rows.can().stored is not None, intercept) if self.standardize else None
@@ -149,7 +157,7 @@ class DCBase(Described, Followed, Exported, WithParts, CallbackSupportMixin, Bas
         require(isinstance(self.standardize, bool | np.bool_), "standardize", self.standardize, "True or False")
         names = getattr(self, "feature_names_in_", None)
         bounds = task.limits(limits(self.positive, self.bounds))
-        r = penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, (*task.width, 2)[0], bounds)
+        r = penalty_of(self.penalty, self.groups, self.unpenalized, names, task.d, _together(task), bounds)
         if self.standardize and bounds is None and not hasattr(r, "lam") and not homogeneous(r):
             expected = f"False: {type(r).__name__} limits coefficients in the units of the data"
             raise BadSettings("standardize", True, expected)

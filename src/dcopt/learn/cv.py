@@ -20,6 +20,7 @@ from ..fit.path import grid
 from ..fit.penalties import with_lam
 from ..fit.task import Budget, Task
 from ..fit.tuning import RULES, FoldEnd, Pace, Tuning, fold, score_name
+from ..losses import WithOffset
 from ..regularizers import Regularizer
 from . import messages
 from .base import DCBase
@@ -46,7 +47,7 @@ class CrossValidated(DCBase):
         require_jobs(self.n_jobs)
         require(isinstance(self.relaxed, bool | np.bool_), "relaxed", self.relaxed, "True or False")
         task = self._task(X, y, sample_weight, offsets)
-        if task.labels.ndim > 1 and self.scoring is not None:
+        if isinstance(task.loss, WithOffset) and self.scoring is not None:
             raise BadSettings("scoring", self.scoring, "None with an offset or an exposure: a score would not see them")
         r = self._penalty(task)
         x0 = null_model(task.problem(r))

@@ -44,7 +44,7 @@ class Exported:
         classes = getattr(self, "classes_", None)
         named = [str(v) for v in classes.tolist()] if classes is not None else None
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        rows = [named[-1]] if named is not None and len(coef) == 1 else named or ["score"]
+        rows = [named[-1]] if named is not None and len(coef) == 1 else named or _scores(len(coef))
         out = {
             "dcopt": __version__, "estimator": type(self).__name__, "loss": loss, "penalty": penalty,
             "lam": None if self.lam_ is None else float(self.lam_), "link": _link(self), "classes": named,
@@ -59,6 +59,11 @@ class Exported:
             "status": self.status_, "certificate": str(self.certificate_),
         }  # fmt: skip
         return json.dumps(out, indent=2, ensure_ascii=False)
+
+
+def _scores(k: int) -> list[str]:
+    """The names of the scores of numbers"""
+    return ["score"] if k == 1 else [f"score {j}" for j in range(k)]
 
 
 def _link(model: Any) -> str | None:
@@ -84,5 +89,5 @@ def _regressor(model: Any) -> Any:
     if model._loss().link == "log":
         out = GammaRegressor() if model._loss().domain == "positive" else PoissonRegressor()
         out._base_loss = out._get_loss()  # `predict` takes the link from it.
-    out.coef_, out.intercept_, out.n_iter_ = np.array(model.coef_), float(model.intercept_), model.n_iter_
+    out.coef_, out.intercept_, out.n_iter_ = np.array(model.coef_), np.array(model.intercept_)[()], model.n_iter_
     return out

@@ -150,7 +150,7 @@ def _certificate(fitted: dict[str, Any]) -> FitCertificate:
 def _width(model: Any, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
     """The shape of x beside its rows: one column for every class if the loss has classes."""
     if model._estimator_type_ == "regressor":
-        return ()
+        return arrays["x"].shape[1:]
     model.classes_ = arrays["classes"]
     c = len(model.classes_)
     if model.classes_.ndim != 1 or c < 2:

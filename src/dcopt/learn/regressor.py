@@ -12,7 +12,7 @@ from ..data import check
 from ..data.numeric import numeric
 from ..errors import BadSettings, elsewhere
 from ..fit.parts import OTHER_NAMES, part_of
-from ..losses import Loss, Quantile, WithOffset
+from ..losses import Loss, MultiSquared, Quantile, Squared, WithOffset
 from ..losses.constant import best_constant
 from .base import DCBase
 from .offsets import Offsets
@@ -28,8 +28,12 @@ class Regresses(RegressorMixin, DCBase):
         numeric(y, "y")
 
     def _targets(self, y: NDArray[Any], weights: NDArray[Any] | None, dtype: Any) -> tuple[Any, Any, Loss, Any]:
-        labels, _ = check.labels(y, len(y), "real", dtype)
         loss = self._loss()
+        if np.ndim(y) == 2:
+            if not isinstance(loss, Squared):
+                raise BadSettings("loss", self.loss, f"'squared' for {np.shape(y)[1]} targets")
+            return check.target_columns(y, len(y), dtype), weights, MultiSquared(), (np.shape(y)[1],)
+        labels, _ = check.labels(y, len(y), "real", dtype)
         check.in_domain(labels, loss.domain)
         return labels, weights, loss, ()
 
@@ -41,6 +45,9 @@ class Regresses(RegressorMixin, DCBase):
 
     def _attributes(self, x: NDArray[Any]) -> dict[str, Any]:
         d = self.n_features_in_
+        if x.ndim == 2:
+            b = x[d] if len(x) > d else np.zeros(x.shape[1], x.dtype)
+            return {"x_": x, "coef_": np.ascontiguousarray(x[:d].T), "intercept_": np.array(b)}
         return {"x_": x, "coef_": np.array(x[:d]), "intercept_": x.dtype.type(x[d] if len(x) > d else 0.0)}
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> NDArray[Any]:
@@ -75,13 +82,16 @@ class Regresses(RegressorMixin, DCBase):
         """The mean deviance of these rows from the model, and from the best constant score"""
         z, loss = np.asarray(self._scores(X), np.float64), self._loss()
         n = len(z)
-        labels, _ = check.labels(y, n, "real")
+        if z.ndim == 2:
+            labels, loss = check.target_columns(y, n, np.float64), MultiSquared()
+        else:
+            labels, _ = check.labels(y, n, "real")
         check.in_domain(labels, loss.domain)
         w = check.sample_weights(sample_weight, n, np.float64)
         w = np.ones(n) if w is None else w
         if (known := offsets.of(n, loss)) is not None:
             labels, loss = np.stack([labels, known], axis=1), WithOffset(loss)
-        null = np.full(n, best_constant(loss, labels, w, ())[0])
+        null = np.broadcast_to(best_constant(loss, labels, w, z.shape[1:])[0], z.shape)
         mine, least = (2.0 * float(np.mean(w * loss.value(score, labels))) for score in (z, null))
         return mine, least
 
@@ -94,6 +104,9 @@ class DCRegressor(Online, Regresses):
     corner that is rounded over `loss__width`, in units of y. "poisson", "gamma" and "negative-binomial(alpha=1.0)" have
     the mean eᶻ, half the deviance as their loss, and an `exposure`. All other settings and attributes are those of
     `DCClassifier`; coef_ is (d,), intercept_ a number.
+
+    Several targets, y (N, k), are fitted together by "squared", with features that enter for all of them or for none
+    (groups="rows"; "entries": each coefficient by itself); coef_ is then (k, d), intercept_ (k,).
 
     Examples
     --------

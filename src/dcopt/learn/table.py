@@ -48,6 +48,8 @@ class Described:
         rows = [(self._name(j), k, coef[k, j], effect[k, j]) for j in chosen for k in range(len(coef))]
         rows += [(INTERCEPT, k, intercept[k], np.nan) for k in range(len(coef))] if self.fit_intercept else []
         columns: dict[str, list[Any]] = {"feature": [row[0] for row in rows]}
+        if classes is None and len(coef) > 1:
+            columns["target"] = [row[1] for row in rows]
         if classes is not None and len(classes) > 2:
             columns["class"] = [classes[row[1]] for row in rows]
         columns |= {"coefficient": [float(row[2]) for row in rows], "effect": [float(row[3]) for row in rows]}

@@ -11,6 +11,7 @@ from .gamma import Gamma
 from .geman_mcclure import GemanMcClure
 from .huber import Huber
 from .logistic import Logistic
+from .multi_squared import MultiSquared
 from .negative_binomial import NegativeBinomial
 from .poisson import Poisson
 from .quantile import Quantile
@@ -62,6 +63,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Margin",
+    "MultiSquared",
     "NegativeBinomial",
     "Poisson",
     "Quantile",

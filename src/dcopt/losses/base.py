@@ -29,6 +29,7 @@ class Loss(ABC):
     # sup |∂ϕ/∂z| (‖·‖₂ of the slopes of c scores); infinite where there is none or it is not known.
     steepest: float = math.inf
 
+    wide: ClassVar[bool] = False  # It is of several scores of a row: z is (m, c), and x (d, c).
     # The labels it takes: any number, numbers >= 0 (counts), or numbers > 0.
     domain: ClassVar[Domain] = "any"
     link: ClassVar[Literal["identity", "log"]] = "identity"  # The mean of a label is z, or eᶻ.
@@ -71,7 +72,7 @@ class Loss(ABC):
         """The prediction that belongs to the score z: z itself, or eᶻ"""
         return z if self.link == "identity" else namespace(z).exp(z)
 
-    def centre(self, labels: Array, weights: Array) -> float:
+    def centre(self, labels: Array, weights: Array) -> Any:
         """A constant score near the best, for real labels: their weighted median"""
         return weighted_quantile(labels, weights, 0.5)
 

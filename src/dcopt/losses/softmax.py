@@ -25,6 +25,7 @@ class Softmax(Loss):
     """
 
     labels = "class"
+    wide = True
     steepest = math.sqrt(2)  # ‖p − e_label‖, where p is at another class
 
     @property

@@ -53,4 +53,4 @@ class WithOffset(Loss):
         """That of the loss without offsets, less their mean"""
         if self.of.labels == "binary":
             return 0.0
-        return self.of.centre(labels[:, 0], weights) - float(np.average(labels[:, 1], weights=weights))
+        return float(self.of.centre(labels[:, 0], weights)) - float(np.average(labels[:, 1], weights=weights))

@@ -24,6 +24,7 @@ class HalfSquares(Loss):
     """ϕ(z) = ‖z‖²/2 of the k numbers z = xᵀa of a row (..., k); its Hessian is the identity. Labels are not read."""
 
     labels = "class"
+    wide = True
 
     @property
     def curvature(self) -> tuple[float, float]:

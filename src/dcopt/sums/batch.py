@@ -89,7 +89,7 @@ class LinearBatch(NamedTuple):
         return None if self.sum.weights is None else self.mine(self.sum.weights)[start:stop]
 
     def _wide(self, w: Array) -> Array:
-        return w[:, None] if self.sum.loss.labels == "class" else w
+        return w[:, None] if self.sum.loss.wide else w
 
     def mine(self, a: Array) -> Array:
         """The entries of a that belong to the rows of the batch."""

@@ -106,7 +106,7 @@ def _compilable(loss: Loss) -> bool:
     """
     if loss.formulas is not None:
         return bool(loss.formulas.compilable)
-    if not loss.elementwise or loss.labels == "class":
+    if not loss.elementwise or loss.wide:
         return False
     if not {f.name for f in fields(loss)} <= {"c"}:  # type: ignore[arg-type]  # an elementwise loss is a dataclass
         return False

@@ -47,7 +47,7 @@ class KnownQuadratic(SumBase):
         step = (x - seen.x)[some]
         bent, grad = self._C.Q @ step, np.zeros_like(seen.grad)
         grad[some] = seen.grad[some] + bent
-        return seen.f + float(step @ (seen.grad[some] + 0.5 * bent)), grad
+        return seen.f + float(np.sum(step * (seen.grad[some] + 0.5 * bent))), grad
 
     def all(self) -> KnownQuadratic:
         return self

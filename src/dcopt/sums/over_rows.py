@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..data import check
 from ..data.intercept import WithIntercept
-from ..errors import BadInput
+from ..errors import BadInput, BadSettings
 from ..losses import Loss
 from ..xp import Array
 from .homes import Homes, Own, PartData
@@ -136,13 +136,18 @@ def over_rows(
         for name, given in (("y", y), ("sample_weight", sample_weight)):
             if given is not None:
                 raise BadInput(name, "was given beside rows in parts, which bring their own: expected None")
+        if loss.labels == "real" and loss.wide:
+            raise BadSettings("loss", loss, "a loss of one target: rows in parts have one label each")
         return X.sum(loss, intercept)
     rows = check.as_rows(X)
-    labels, classes = check.labels(y, rows.shape[0], loss.labels, rows.dtype)
+    if loss.labels == "real" and loss.wide:
+        labels, classes = check.target_columns(y, rows.shape[0], rows.dtype), None
+    else:
+        labels, classes = check.labels(y, rows.shape[0], loss.labels, rows.dtype)
     check.in_domain(labels, loss.domain)
     weights = check.sample_weights(sample_weight, rows.shape[0], rows.dtype)
     check.weigh_classes(weights, labels, classes)
-    width = () if loss.labels != "class" or classes is None else (len(classes),)
+    width = () if not loss.wide else (len(classes),) if classes is not None else (labels.shape[1],)
     return LinearSum(WithIntercept(rows) if intercept else rows, loss, labels, weights, width), classes
 
 
