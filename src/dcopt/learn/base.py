@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data import check
-from ..errors import BadInput, BadSettings, elsewhere, pick, require, require_count, require_number
+from ..errors import BadSettings, elsewhere, pick, require, require_count, require_number
 from ..fit.null import lam_max, null_model
 from ..fit.parts import WithParts
 from ..fit.penalties import LAM_SHARE, LAM_SHARE_WIDE, chosen_lam, limits, penalty_of, with_lam
@@ -37,7 +37,7 @@ from .callbacks import (
     scikit_learn_tasks,
     with_callbacks,
 )
-from .door import examine
+from .door import examine, weights_of
 from .ending import End, early, notes_of, nothing_half_done, uneven_columns
 from .export import Exported
 from .offsets import NO_OFFSETS, Offsets
@@ -46,19 +46,6 @@ from .paths import Followed
 from .table import Described
 
 FLOATS = (np.float64, np.float32)
-
-
-def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
-    """The weights of the rows of X, which count repetitions; refuses negative ones, and those that are all 0"""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64), np.float64)
-    if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
-    check.sample_weights(weights, len(weights), np.float64)  # This refuses negative weights.
-    if not weights.max() <= np.finfo(np.float64).max / len(weights):
-        raise BadInput("sample_weight", "their sum, the number of observations, is not finite: scale them")
-    return weights
 
 
 def _together(task: Task) -> int:

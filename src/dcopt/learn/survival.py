@@ -16,11 +16,11 @@ from ..fit.standard import columns_of, scaling_of
 from ..fit.survival_task import PartialLikelihood, SurvivalTask
 from ..sums.risk_sets import RiskSets
 from . import messages
-from .base import FLOATS, DCBase, weights_of
+from .base import FLOATS, DCBase
 from .callbacks import with_callbacks
 from .concordance import concordance
 from .cv import CrossValidated
-from .door import examine
+from .door import examine, weights_of
 from .ending import nothing_half_done
 from .offsets import NO_OFFSETS, Offsets
 
