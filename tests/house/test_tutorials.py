@@ -54,7 +54,7 @@ def words(text: str) -> list[str]:
     return DIGITS.sub("", text).split()
 
 
-@pytest.mark.parametrize("name", ["index.md", "tutorial-fit.md", "tutorial-research.md", "choose.md", "coming-from.md"])
+@pytest.mark.parametrize("name", ["index.md", "tutorial-fit.md", "tutorial-research.md", "choose.md"])
 def test_a_tutorial_shows_what_comes_out(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [*sys.path, os.environ.get("PYTHONPATH")])))
