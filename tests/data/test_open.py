@@ -148,3 +148,18 @@ def test_lean_rows_keep_no_columns_and_have_the_same_bits() -> None:
     columns, w = np.array([2, 5, 11]), np.linspace(0.0, 1.0, 80_000)
     assert rows.by_columns.gram(w, columns).tobytes() == lean.by_columns.gram(w, columns).tobytes()
     assert rows.by_columns.few(columns) is not None and lean.by_columns.few(columns) is None
+
+
+def test_the_statistics_of_columns_are_those_that_were_written(tmp_path: Path) -> None:
+    """They are what a pass finds; with weights, which they do not know, a pass is made."""
+    X, y = data(3000)
+    for name, weights in (("plain", ()), ("weighted", (np.linspace(0.1, 2.0, 3000),))):
+        dcopt.pack([(X, y, *weights)], tmp_path / name, shard_mb=0.05)
+        S = dcopt.open(tmp_path / name)
+        f: Any = problem(S).sum
+        assert (f.means is not None) == (not weights)
+        A = np.concatenate([np.asarray(s.rows.dot(np.eye(30))) for s in S.shards])
+        g: Any = problem(A, S.y, S.sample_weight).sum
+        np.testing.assert_allclose(f.column_means, g.column_means, rtol=1e-12, atol=1e-16)
+        np.testing.assert_allclose(f.column_mean_squares, g.column_mean_squares, rtol=1e-12)
+        assert S.chosen(np.array([1, 2])).statistics() is None  # Those of all shards would be others.

@@ -159,7 +159,18 @@ class Shards(Parted):
                 raise BadInput("y", f"has words, such as {classes[0]}: this loss takes numbers")
             check.in_domain(classes.astype(np.float64), loss.domain)
         recipe = Stored(loss, classes, self._stored_scale(), intercept)
-        return ShardsSum(self.homes, recipe, self.homes.sizes), None if loss.labels == "real" else classes
+        known = self._known(intercept) if recipe.scale is None else (None, None)
+        f = ShardsSum(self.homes, recipe, self.homes.sizes, *known)
+        return f, None if loss.labels == "real" else classes
+
+    def _known(self, intercept: bool) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Means and mean squares of the columns, where they were written; those of an intercept are 1."""
+        found = self.statistics()
+        if found is None:
+            return None, None
+        one = np.ones(int(intercept))
+        means, squares = (np.concatenate((values, one)) for values in found[1:])
+        return means, squares
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..data.rows import RowMatrix
 from ..datasets.shards.opened import decoded
 from ..losses import Loss
 from ..sums import LinearSum, PartData, PartsSum, Recipe
+from ..xp import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,18 @@ class Leading(Recipe):
 
 @dataclass(frozen=True, eq=False)
 class ShardsSum(PartsSum):
-    """A sum whose rows were shuffled when they were packed."""
+    """A sum whose rows were shuffled, and their columns summed, when they were packed."""
+
+    means: NDArray[np.float64] | None = None  # of all columns of A, and the means of their squares; None: of rows with
+    mean_squares: NDArray[np.float64] | None = None  # weights, or not known
+
+    @cached_property
+    def column_mean_squares(self) -> Array | None:
+        return super().column_mean_squares if self.mean_squares is None else self.mean_squares
+
+    @cached_property
+    def column_means(self) -> Array:
+        return super().column_means if self.means is None else self.means
 
     def part(self, seed: int, share: float) -> PartsSum:
         """The mean over the first rows of every shard, about this share of them"""

@@ -74,8 +74,8 @@ class ShardRows(StackedRows):
         return np.concatenate([shard.places() for shard in self.shards])
 
     def columns(self, name: str) -> NDArray[Any] | None:
-        """`counts`, `means` or `mean_squares` of all columns; None where they were not written"""
-        if self.manifest is None:
+        """`counts`, `means` or `mean_squares` of all columns; None where they were not written, and of some shards"""
+        if self.manifest is None or len(self.shards) < len(self.manifest.shards):
             return None
         array = zarr.read_array(self.folder / "columns" / name)
         return zarr.MappedFile(array).values
