@@ -14,7 +14,7 @@ there is none, the methods that serve one λ go on from the last point.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,13 +77,13 @@ class _Model:
         return cls(columns, inside, Q, less)
 
     def minimize(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
-        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩, all of it on the columns"""
+        """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ on the columns, r1 with the parts p of all columns"""
         less = self.less
         if less is None:
-            return descended(self.Q, x, u, p, tol, False, _PASSES)
+            return descended(self.Q, x, u, p.at(self.columns), tol, False, _PASSES)
         x1, u1 = less.program(x, u)
-        own = p.at(less.kept)
-        return replace(less, p=own).solved(x, u, descended(less.Q, x1, u1, own, tol, False, _PASSES))
+        own = p.at(self.columns[less.kept])
+        return less.solved(x, u, descended(less.Q, x1, u1, own, tol, False, _PASSES))
 
 
 class _Place(NamedTuple):
@@ -173,9 +173,9 @@ class Chords:
     def _step(self, model: _Model, P: Problem, p: Parts, here: _Place, tol: float, tries: int) -> _Place | None:
         """The model's step, or the first of its halves at which F has not risen; None where there is none."""
         x, columns = here.look.x, model.columns
-        own, aim = p.at(columns), _SHARE * max(here.distance, tol)
+        own, aim = x[columns, None], _SHARE * max(here.distance, tol)
         step = np.zeros(len(x))
-        step[columns] = (model.minimize(x[columns, None], here.u[columns], own, aim) - x[columns, None])[:, 0]
+        step[columns] = (model.minimize(own, here.u[columns], p, aim) - own)[:, 0]
         rounding = 8.0 * float(np.finfo(np.float64).eps) * abs(here.F)
         for k in range(tries):
             there = _Place.of(P, p, self._seen(x + 0.5**k * step))
