@@ -49,6 +49,15 @@ def test_insurance_rates(capsys: pytest.CaptureFixture[str]) -> None:
     assert kept["poisson", "scad"] == kept["poisson", "mcp"] == len(module["MATTER"]) < kept["poisson", "l1"]
 
 
+def test_survival(capsys: pytest.CaptureFixture[str]) -> None:
+    """SCAD and MCP keep the features that matter, the lasso more; their risks order new patients as well."""
+    module = runpy.run_path(str(EXAMPLES / "survival.py"))
+    module["main"]()
+    rows = {words[0]: words[1:] for words in map(str.split, capsys.readouterr().out.splitlines()[1:])}
+    assert int(rows["scad"][0]) == int(rows["mcp"][0]) == len(module["MATTER"]) < int(rows["l1"][0])
+    assert float(rows["scad"][1]) < float(rows["l1"][1]) and all(float(row[2]) > 0.8 for row in rows.values())
+
+
 def test_unknown_constants(capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused by name; adapted and estimated runs end at the same point, near amplitude 3 and rate 0.7."""
     module = runpy.run_path(str(EXAMPLES / "unknown_constants.py"))
