@@ -1,6 +1,6 @@
 """Held-out deviance and features kept, lasso beside SCAD and MCP, for every kind of target, on real data.
 
-    DCOPT_DATA=folder python benchmarks/losses.py [--splits 10]
+    DCOPT_DATA=folder python benchmarks/losses.py [--splits 10] [--plain]
 
 prints a table in Markdown. Each split draws rows to fit at random, chooses λ by 5-fold cross-validation on them, and
 takes the deviance on all other rows. Columns are the ranks of the features, their squares and the products of two, each
@@ -33,11 +33,11 @@ class Set(NamedTuple):
     make: Callable[[str], Any]
 
 
-def products(X: Any) -> Any:
-    """The ranks of the features, their squares and the products of two, without columns that are constant or equal"""
+def products(X: Any, plain: bool) -> Any:
+    """The ranks of the features (or they themselves), their squares and products, without constant or equal columns"""
     from scipy.stats import rankdata
 
-    X = rankdata(X, axis=0)
+    X = X if plain else rankdata(X, axis=0)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     pairs = [X[:, i] * X[:, j] for i, j in combinations_with_replacement(range(X.shape[1]), 2)]
     wide = np.column_stack([X, *pairs])
@@ -108,10 +108,10 @@ def score(model: Any, X: Any, y: Any) -> tuple[float, float]:
     return model.deviance(X, y) / float(y[:, 1].sum()), model.score(X, y)
 
 
-def run(of: Set, splits: int) -> list[str]:
+def run(of: Set, splits: int, plain: bool) -> list[str]:
     """The lines of a set"""
     X, y = of.load()
-    X = products(X)
+    X = products(X, plain)
     seen: dict[str, list[tuple[float, float, int]]] = {penalty: [] for penalty in PENALTIES}
     for split in range(splits):
         order = np.random.default_rng(split).permutation(len(X))
@@ -134,14 +134,15 @@ def run(of: Set, splits: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--splits", type=int, default=10, help="at least 2")
+    parser.add_argument("--only", default="", help="the name of a set, or a part of it")
+    parser.add_argument("--plain", action="store_true", help="the features as they are, in the place of their ranks")
     given = parser.parse_args()
     print("| set | loss | rows fitted | penalty | held-out deviance | beside the lasso | D² or concordance | kept |")
     print("|---|---|---|---|---|---|---|---|")
     for of in SETS:
         if given.only in of.name:
-            print("\n".join(run(of, given.splits)), flush=True)
+            print("\n".join(run(of, given.splits, given.plain)), flush=True)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def test_gap_or_distance(tmp_path: Path) -> None:
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_insurance_rates(capsys: pytest.CaptureFixture[str]) -> None:
     """SCAD and MCP keep the features that matter; the exposure is a part of the expected number of claims."""
     module = runpy.run_path(str(EXAMPLES / "insurance_rates.py"))
@@ -49,6 +50,7 @@ def test_insurance_rates(capsys: pytest.CaptureFixture[str]) -> None:
     assert kept["poisson", "scad"] == kept["poisson", "mcp"] == len(module["MATTER"]) < kept["poisson", "l1"]
 
 
+@pytest.mark.slow
 def test_survival(capsys: pytest.CaptureFixture[str]) -> None:
     """SCAD and MCP keep the features that matter, the lasso more; their risks order new patients as well."""
     module = runpy.run_path(str(EXAMPLES / "survival.py"))
