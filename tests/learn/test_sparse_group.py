@@ -31,7 +31,7 @@ def test_a_path_starts_at_the_least_lam_of_the_null_model():
     for make, data in ((dcopt.DCRegressor, numbers()), (dcopt.DCClassifier, three_classes())):
         groups = {"groups": GROUPS} if make is dcopt.DCRegressor else {}
         model = make(penalty="sparse-group(share=0.4)", lam_scale="max", tol=1e-7, **groups)
-        path = model.path(*data, n_lams=8)
+        path = model.path(*data, n_lams=8, ratio=0.01)
         assert path.nnz[0] == 0 and path.nnz[-1] > 2 and set(path.statuses) == {"CONVERGED"}
         assert not model.set_params(lam=1.0).fit(*data).coef_.any()
         assert model.set_params(lam=0.99).fit(*data).coef_.any()
