@@ -45,6 +45,18 @@ def test_of_a_classifier(data, groups):
     assert 0 < np.sum(used > 0) < X.shape[1] and (data is two_classes or df == found.df < model.coef_.size)
 
 
+def test_of_several_targets():
+    """−2 log-likelihood of normal errors with one estimated variance, up to a constant."""
+    X, y = numbers()
+    Y = np.column_stack([y, X[:, 2] + 0.5 * np.random.default_rng(0).normal(size=len(y))])
+    model = dcopt.DCRegressor(penalty="l1", lam=0.05).fit(X, Y)
+    found, errors = model.criteria(X, Y), model.predict(X) - Y
+    used = np.count_nonzero(model.coef_)
+    assert found.df == used > 3 and found.deviance == pytest.approx(np.sum(errors**2), rel=1e-9)
+    likelihood = -0.5 * errors.size * (np.log(np.mean(errors**2)) + 1.0)
+    assert found.aic == pytest.approx(-2.0 * likelihood - errors.size + 2.0 * used, rel=1e-9)
+
+
 def test_of_a_path_is_of_its_models():
     for make, (X, y) in ((dcopt.DCRegressor, numbers()), (dcopt.DCClassifier, three_classes())):
         model = make(penalty="l1", standardize=True, tol=1e-8)

@@ -69,3 +69,16 @@ def test_what_shards_cannot_do_is_refused_by_name(tmp_path: Path) -> None:
         dcopt.DCClassifier().fit(X[:, :19], S.y).predict(S)
     with pytest.raises(ValueError, match="y to be passed"):
         dcopt.DCClassifier().fit(X)
+
+
+def test_what_needs_rows_in_memory_says_so(tmp_path: Path) -> None:
+    S, _ = packed(tmp_path, "real")
+    model = dcopt.DCRegressor(penalty="l1")
+    with pytest.raises(dcopt.BadInput, match="X: is rows in parts: halves need rows in memory"):
+        dcopt.stability_selection(model, S, None)
+    with pytest.raises(dcopt.BadInput, match="X: is rows in parts: bootstrap samples need rows in memory"):
+        dcopt.bootstrap_inclusion(model, S, None)
+    with pytest.raises(dcopt.BadSettings, match="penalty = .*: expected one without a size k"):
+        dcopt.DCRegressor(penalty="l0(k=3)").fit(S)
+    path = model.path(S, None, n_lams=4, ratio=0.3, relaxed=True)
+    assert set(path.statuses) == {"CONVERGED"} and path.nnz[-1] > 0

@@ -136,7 +136,7 @@ def test_the_bound_is_kept_in_a_few_runs():
 
 @pytest.mark.slow
 def test_the_bound_is_kept_in_a_simulation_of_200_runs():
-    counts, bound = false_ones(200, 50)
+    counts, bound = false_ones(200, 20)
     assert 0.0 < counts.mean() + 3.0 * counts.std(ddof=1) / np.sqrt(200) <= bound
 
 

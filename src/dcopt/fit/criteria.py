@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import require_number
-from ..losses import Loss, Squared, WithOffset
+from ..losses import Loss, MultiSquared, Squared, WithOffset
 
 CRITERIA = ("aic", "bic", "ebic")
 
@@ -21,7 +21,8 @@ class Criteria(NamedTuple):
                        a deviance ("poisson", …) its sum over the rows
         df             free coefficients: those that are not 0, without the intercept; of c classes c − 1 of a feature,
                        because the same number added to the scores of all classes changes no prediction
-        aic            D + 2 df,    D = N log(2f) for least squares, whose variance is estimated, else D = 2 N f
+        aic            D + 2 df,    D = N log(2f) for least squares, whose variance is estimated (N k log(2f/k) for
+                       k targets), else D = 2 N f
         bic            D + df log N
         ebic           D + df log N + 2 γ s log d
         explained      1 − f / f₀, f₀ the mean loss of the model without features
@@ -48,7 +49,10 @@ def criteria(
     df = int(np.minimum(each, coef.shape[1] - 1 if loss.labels == "class" else each).sum())
     n = observations
     own = loss.of if isinstance(loss, WithOffset) else loss
-    fit = n * math.log(max(2.0 * f, 1e-300)) if isinstance(own, Squared) else 2.0 * n * f
+    fit = 2.0 * n * f
+    if isinstance(own, Squared | MultiSquared):
+        k = coef.shape[1] if isinstance(own, MultiSquared) else 1
+        fit = n * k * math.log(max(2.0 * f / k, 1e-300))
     bic = fit + df * math.log(max(n, 2.0))
     explained = 1.0 - f / null if null > 0.0 else 0.0
     return Criteria(2.0 * n * f, explained, df, fit + 2.0 * df, bic, bic + 2.0 * gamma * features * math.log(len(coef)))
