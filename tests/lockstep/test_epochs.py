@@ -276,7 +276,7 @@ def test_it_ends_after_some_steps_however_small_the_batches_are(monkeypatch: pyt
     rule, zero = EpochRule(page(1)), np.zeros(D)
     how = Local(epochs=rule)
     program = Program.of(Place.of(P, f, f.look(zero)), how)
-    Q = dense_model(program.here.C, program.columns, program.r.parts, 1e-4)
+    Q = dense_model(program.here.C, program.columns, program.r.own_r1, 1e-4)
     ends = list(rule.ends(program, Q, how, Draw(0, 0)))
     assert calls[0] == 512 and len(ends) == 2
     for tau, end in zip((3.0, 9.0), ends, strict=True):  # 256 steps each; the first one's gradient was known

@@ -85,7 +85,7 @@ def test_the_model_of_rows_is_above_r_and_of_second_order(r: Any) -> None:
         mine = r.value(x) + slope @ (lengths(v) - lengths(x))
         assert r.value(v) <= mine + 1e-12
         assert mine <= p.c[:, 0] @ lengths(v) + (r.value(x) - p.c[:, 0] @ lengths(x)) - np.sum(w * (v - x)) + 1e-12
-    bend, way = own.bend(x), rng.normal(size=x.shape)
+    bend, way = own.r2_bend(x), rng.normal(size=x.shape)
     assert bend is not None
     Q = 10.0 * np.eye(18)
     E = Q - DenseModel(Q, np.zeros(18)).minus_penalty_curvature(bend, x, (1.0,)).Q
@@ -253,7 +253,7 @@ def test_classes_by_columns_are_those_of_the_matrix(r: Any, kind: str, monkeypat
     whole = dense_model(C, columns, p, 0.0)
     own = np.kron(np.diag(columns_of.mu), np.eye(4))  # the ridges differ
     u = -np.asarray(P.f.all().grad(x))
-    bends = None if r.L2 == 0.0 else PenaltyOnWorkingSet(P.r, x, columns, p, x.shape).bend(x)
+    bends = None if r.L2 == 0.0 else PenaltyOnWorkingSet(P.r, x, columns, p, x.shape).r2_bend(x)
     metric: Any = columns_of
     full = DenseModel(whole.Q + own, np.zeros(len(own)))
     if bends is not None:

@@ -55,16 +55,18 @@ def _models(program: Program, how: Local) -> tuple[Model, Model]:
     """Q = |∇²f| + μR and M = ∇²f + μR, or Q again where M is not positive definite or is not worth its price.
 
     Q is made with r's own r1, so that an entry to which this step gives no weight is not taken for one that r leaves
-    alone. M takes another Gram matrix. On a sample only a search uses it; for an r over rows a tighter bound serves.
+    alone. M costs another Gram matrix. It is not made for an r over rows, whose program is a tighter bound already
+    (`radial_tangent`), nor on a sample, unless leaps are searched in it.
     """
     here = program.here
     C, columns = here.C, program.columns
-    mu = how.ridge.of(here.near, C.exact)
+    mu = how.ridge.of(here.relative_distance, C.exact)
     compiled = costs.compile_kernels(here.P.n or 0, C.d).yes
-    Q = model(C, columns, program.r.parts, mu, how.ridge.share, compiled, dense=program.searched)
-    wanted = C.bends_down and not here.r1.rows and (here.sees_all or program.searched)
+    Q = model(C, columns, program.r.own_r1, mu, how.ridge.share, compiled, dense=program.searched)
+    worth_it = C.bends_down and not here.r1.rows and (here.sees_all or program.searched)
     shares = (1.0,) if program.searched else how.descent.shares  # Leaps in a model with a part of it end higher.
-    return Q, (Q.minus_negative(C, columns, shares) if wanted else None) or Q
+    M = Q.minus_negative(C, columns, shares) if worth_it else None
+    return Q, Q if M is None else M
 
 
 def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candidate]:
@@ -73,12 +75,13 @@ def newton(program: Program, Q: Model, M: Model, how: Descent) -> Iterator[Candi
     There is none where that is Q itself, whose step comes next. The step is dropped if ⟨d, Md⟩ < ⟨d, μRd⟩: models by
     columns do not test whether M is positive definite. On a sample, where steps are rough, r2 is left linearised.
     """
-    bend = program.r.bend(program.x) if program.here.sees_all else None
-    M = (None if bend is None else M.minus_penalty_curvature(bend, program.x, how.shares)) or M
-    if M is Q:
+    r2_bend = program.r.r2_bend(program.x) if program.here.sees_all else None
+    less = None if r2_bend is None else M.minus_penalty_curvature(r2_bend, program.x, how.shares)
+    metric = M if less is None else less
+    if metric is Q:
         return
-    step = M.minimize(program.x, program.u, program.r1, program.tol) - program.x
-    square = M.quad(step)
+    step = metric.minimize(program.x, program.u, program.r1, program.tol) - program.x
+    square = metric.quad(step)
     if Q.ridge_quad(step) <= square < np.inf:
         yield Candidate(step, 0.5 * how.sigma * square)
 
@@ -92,7 +95,7 @@ def majorized(program: Program, Q: Model, how: Local, draw: Draw) -> Iterator[Ca
 
     x, u, r1, tol, sigma = program.x, program.u, program.r1, program.tol, how.descent.sigma
     first = Q.minimize(x, u, r1, tol) - x
-    if isinstance(Q, DenseModel) and program.is_known and Q.residual(first, x, u, r1) > tol:
+    if isinstance(Q, DenseModel) and program.allows_free_steps and Q.residual(first, x, u, r1) > tol:
         yield from free_steps(program, how, draw.seed)
     yield Candidate(first, 0.5 * sigma * Q.quad(first))
     for k in count(1):

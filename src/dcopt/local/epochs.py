@@ -49,7 +49,7 @@ class EpochRule:
 
     def may_begin(self, here: Place) -> bool:
         """Not near the end, nor where one step solves the problem."""
-        return here.near >= self.near and not here.is_quadratic
+        return here.relative_distance >= self.near and not here.is_quadratic
 
     def ends(self, program: Program, Q: DenseModel, how: Local, draw: Draw) -> Iterator[Candidate]:
         """The steps to the ends of epochs. F has to fall by the largest of these, and by what rounding may hide:

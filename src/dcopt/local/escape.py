@@ -30,7 +30,8 @@ def leaps(program: Program, B: DenseModel, how: Local) -> Iterator[Candidate]:
     m = PenalisedModel(B, program.r.mine(program.here.look.grad), program.r, escape)
     if not here.x.any() and np.trace(B.Q) <= escape.steep * here.C.bound * len(B.Q):
         return  # f is flat at 0: its model says nothing of points that are far.
-    tol, least = how.accuracy.of(here.near, here.C.constant) * here.near * here.size, escape.least * abs(here.F)
+    away, least = here.relative_distance, escape.least * abs(here.F)
+    tol = how.accuracy.of(away, here.C.constant) * away * here.size
     v = m.critical(m.x, tol)
     way = m.lower(v, tol, least)
     k = len(way)
@@ -65,7 +66,7 @@ class PenalisedModel:
     def critical(self, v: NDArray[Any], tol: float) -> NDArray[np.float64]:
         """DCA on m from v: the convex program in B, again and again"""
         for _ in range(self.how.turns):
-            new = self.B.minimize(v, self._linear(v), self.r.parts, tol)
+            new = self.B.minimize(v, self._linear(v), self.r.own_r1, tol)
             close = np.linalg.norm(new - v) <= self.how.close * np.linalg.norm(new - self.x)
             v = new
             if close:
@@ -111,13 +112,14 @@ class PenalisedModel:
         return float(np.sum(step * (self.grad + 0.5 * self.B.times(step))) + np.sum(self._each(v)))
 
     def _changes(self, v: NDArray[Any], swept: Swept) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How m changes with one entry more or less, the others following, v_S − B_SS⁻¹ B_Sj δ_j; and the new entries
+        """How m changes with one entry of v more or less, and for every entry the number that it has then.
 
-        At a critical point the slopes of the others cancel, and ψ, concave, is below its tangents: both are bounds.
+        S are the entries that are not 0. Those that stay follow: v_S − B_SS⁻¹ B_Sj δ_j if v_j changes by δ_j. At a
+        critical point the slopes of the others cancel, and ψ, concave, is below its tangents: both are bounds.
         """
         on = v.ravel() != 0.0
-        entering, new = self._entering(v, swept)
-        return np.where(on, self._leaving(v, swept), np.where(new != 0.0, entering, np.inf)), new
+        entering, t = self._entering(v, swept)  # t is 0 in S: an entry of S that changes leaves it.
+        return np.where(on, self._leaving(v, swept), np.where(t != 0.0, entering, np.inf)), t
 
     def _leaving(self, v: NDArray[Any], swept: Swept) -> NDArray[np.float64]:
         """½ v_j² / (B_SS⁻¹)_jj + ψ'(|v_j|)|v_j| − ψ(|v_j|) for the entries of S"""
@@ -128,29 +130,33 @@ class PenalisedModel:
     def _entering(self, v: NDArray[Any], swept: Swept) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """g_j t + ½ h_j t² + ψ(|t|), h_j = B_jj − B_jS B_SS⁻¹ B_Sj, for the entries not in S; and t
 
-        t is −g_j/h_j, thresholded by the slope of ψ there.
+        t is −g_j/h_j, thresholded by the slope of ψ there; 0 in S, and where column j depends on those of S.
         """
         flat, g, h = v.ravel(), self.slope(v).ravel(), swept.schur_diagonal
-        far = (flat == 0.0) & (h > SINGULAR * np.diagonal(self.B.Q))
+        able = (flat == 0.0) & (h > SINGULAR * np.diagonal(self.B.Q))
         newton, t = np.zeros_like(flat), np.zeros_like(flat)
-        newton[far] = -g[far] / h[far]
+        newton[able] = -g[able] / h[able]
         rise = self._rise(newton.reshape(v.shape))
-        t[far] = -np.sign(g[far]) * np.maximum(np.abs(g[far]) - rise[far], 0.0) / h[far]
+        t[able] = -np.sign(g[able]) * np.maximum(np.abs(g[able]) - rise[able], 0.0) / h[able]
         return g * t + 0.5 * h * t**2 + self._each(t.reshape(v.shape)), t
 
     def _rise(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """ψ'(|v_j|): the weight of r1 less the slope of r2"""
-        return np.asarray(self.r.parts.c.ravel() - np.abs(self.r.slope(v).ravel()))
+        return np.asarray(self.r.own_r1.c.ravel() - np.abs(self.r.slope(v).ravel()))
 
     def _moved(self, v: NDArray[Any], swept: Swept, j: int, new: NDArray[Any]) -> NDArray[np.float64]:
-        """v with entry j as in `new`, the others following"""
+        """v with entry j as in `new`, the others of S following.
+
+        v_S − B_SS⁻¹ B_Sj t if j enters with t = new_j, and v_S − (B_SS⁻¹)_Sj v_j / (B_SS⁻¹)_jj if it leaves. Row j of T
+        holds on S what one unit moves the others by: B_SS⁻¹ B_Sj of an entry not in S, −(B_SS⁻¹)_Sj of one in S.
+        """
         flat = v.ravel()
-        step = new[j] if flat[j] == 0.0 else -flat[j] / swept.inverse_diagonal[j]
-        moved = flat - np.where(flat != 0.0, swept.T[j], 0.0) * step
+        units = new[j] if flat[j] == 0.0 else -flat[j] / swept.inverse_diagonal[j]
+        moved = flat - np.where(flat != 0.0, swept.T[j], 0.0) * units
         moved[j] = new[j]
         return np.asarray(moved.reshape(v.shape))
 
     def _each(self, v: NDArray[Any]) -> NDArray[Any]:
         values = self.r.each(v)
-        assert values is not None  # seen before
+        assert values is not None  # `lower` has asked.
         return values.ravel()

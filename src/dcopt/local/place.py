@@ -29,19 +29,19 @@ class Place:
     x: NDArray[np.float64]
     w: NDArray[np.float64]  # the subgradient of r2 along which F falls most
     u: NDArray[np.float64]  # w − ∇f(x): x is critical if u ∈ ∂r1(x)
-    r1: Parts  # of this step's convex r1, which `Regularizer.linearize` chose together with w
+    r1: Parts  # of this step's convex r1, which `Regularizer.linearize` chose together with w: r's own, or another
     row_distance: NDArray[np.float64]  # dist(u_j, ∂r1(x)_j) for every row j
 
     @classmethod
     def of(cls, P: Problem, f: Sum, look: Look) -> Place:
         C = f.curvature(look)
         assert C is not None  # `Local.check` has asked.
-        w, r1 = P.r.linearize(look.x, lambda: -look.grad)
-        own = parts(r1, look.x.shape)
-        x = np.array(look.x, np.float64).reshape(own.c.shape)
-        u = np.asarray(w - look.grad, np.float64).reshape(x.shape)
-        wide = np.asarray(w, np.float64).reshape(x.shape)
-        return cls(P, f, look, C, look.f + P.r.value(look.x), x, wide, u, own, distances(u, x, own))
+        w_as_x, above_r = P.r.linearize(look.x, lambda: -look.grad)  # r ≤ above_r.r1 − ⟨w, ·⟩ + const, equal at x
+        r1 = parts(above_r, look.x.shape)
+        x = np.array(look.x, np.float64).reshape(r1.c.shape)
+        u = np.asarray(w_as_x - look.grad, np.float64).reshape(x.shape)
+        w = np.asarray(w_as_x, np.float64).reshape(x.shape)
+        return cls(P, f, look, C, look.f + P.r.value(look.x), x, w, u, r1, distances(u, x, r1))
 
     @property
     def distance(self) -> float:
@@ -54,8 +54,8 @@ class Place:
         return max(self.distance, float(np.linalg.norm(self.u)), 1e-300)
 
     @property
-    def near(self) -> float:
-        """The relative distance from critical, in [_NEAREST, 1]: 1 far from the end, small near it"""
+    def relative_distance(self) -> float:
+        """dist(u, ∂r1(x)) / size, in [_NEAREST, 1]: 1 far from a critical point, small near one"""
         return max(self.distance / self.size, _NEAREST)
 
     @property

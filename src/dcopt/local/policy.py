@@ -41,9 +41,9 @@ class Accuracy:
         for name in ("share", "constant"):
             require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
 
-    def of(self, near: float, constant: bool) -> float:
+    def of(self, relative_distance: float, constant: bool) -> float:
         """The share at a relative distance"""
-        return min(self.share, near) * (self.constant if constant else 1.0)
+        return min(self.share, relative_distance) * (self.constant if constant else 1.0)
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Ridge:
         for name in ("share", "exact", "known"):
             require_number(name, getattr(self, name), 0.0, 1.0, open_low=True)
 
-    def of(self, near: float, exact: bool) -> float:
+    def of(self, relative_distance: float, exact: bool) -> float:
         """μ at a relative distance"""
-        return self.exact if exact else self.share * near
+        return self.exact if exact else self.share * relative_distance
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,6 @@ class Escape:
         for name in ("width", "rung", "turns"):
             require_count(name, getattr(self, name))
 
-    def looks_around(self, near: float, seen: int | None, n: int | None) -> bool:
+    def looks_around(self, relative_distance: float, seen: int | None, n: int | None) -> bool:
         """Whether a step does at a relative distance, from a sample of so many of n rows"""
-        return (seen or 0) >= self.rows * (n or 0) and self.near <= near <= self.far
+        return (seen or 0) >= self.rows * (n or 0) and self.near <= relative_distance <= self.far

@@ -72,7 +72,7 @@ class PenaltyOnWorkingSet:
     r: Regularizer
     x: NDArray[np.float64]
     columns: NDArray[np.int64]
-    parts: Parts  # of r's own r1, whatever r1 a step has
+    own_r1: Parts  # of r's own r1, whatever r1 a step has
     shape: tuple[int, ...]
 
     def _whole(self, v: NDArray[Any]) -> NDArray[Any]:
@@ -110,31 +110,35 @@ class PenaltyOnWorkingSet:
 
         return self.mine(self.r.steepest(self._whole(v), whole))
 
-    def bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
+    def r2_bend(self, v: NDArray[Any]) -> NDArray[np.float64] | None:
         """The curvature of r2 at v, by differences of its slope; 0 where v is 0, None where it is 0 everywhere.
 
-        For r2 over entries: one number for every entry, in the shape of v. For r2 over the norms of rows: (d,), how
-        fast its slope grows with each norm.
+        For r2 over entries: one number for every entry, in the shape of v. For r2 over the norms of rows: one number
+        for every row of v, how fast the slope of r2 grows with its norm.
         """
-        if self.r.L2 == 0.0 or (self.parts.rows and not radial(self.r)):
+        if self.r.L2 == 0.0 or (self.own_r1.rows and not radial(self.r)):
             return None
-        if self.parts.rows:
+        if self.own_r1.rows:
             h, (more, less) = _NEAR * lengths(v), (lengths(self.slope(t * v)) for t in (1.0 + _NEAR, 1.0 - _NEAR))
             change = more - less
         else:
             h = _NEAR * np.abs(v)
             change = self.slope(v + h) - self.slope(v - h)
-        bend = np.maximum(np.divide(change, 2 * h, out=np.zeros_like(h), where=h > 0.0), 0.0)
-        return bend if bend.any() else None
+        found = np.maximum(np.divide(change, 2 * h, out=np.zeros_like(h), where=h > 0.0), 0.0)
+        return found if found.any() else None
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ over the working set, to a distance of tol."""
+    """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ over the working set, to a distance of tol.
+
+    r1 here is that of this step: what `Regularizer.linearize` chose, tightened by `radial_tangent`. Less its linear
+    term it is above r and equal at x. Ridges, leaps and what is not penalised follow from r's own r1, `r.own_r1`.
+    """
 
     here: Place
     columns: NDArray[np.int64]  # the working set
-    x: NDArray[np.float64]  # x, u and this step's r1 on it
+    x: NDArray[np.float64]  # x, u and r1 on it
     u: NDArray[np.float64]
     r1: Parts
     r: PenaltyOnWorkingSet
@@ -146,24 +150,28 @@ class Program:
     def of(cls, here: Place, how: Local) -> Program:
         columns = working_set(here.C, how.working_set, here.support, here.row_distance)
         wide, escape = None, how.escape
-        if escape is not None and (how.leaps_only or escape.looks_around(here.near, here.f.n, here.P.n)):
+        if escape is not None and (how.leaps_only or escape.looks_around(here.relative_distance, here.f.n, here.P.n)):
             wide = searched_set(here.C, columns, here.u, escape.width)
         columns = columns if wide is None else wide
         r, shape = here.P.r, here.look.x.shape
-        own = parts(r, shape).at(columns)
+        own_r1 = parts(r, shape).at(columns)
         r1, u = here.r1.at(columns), here.u[columns]
         if r1.rows and radial(r):
             r1, u = radial_tangent(r1, u, here.w[columns])
-        tol = how.accuracy.of(here.near, here.C.constant) * here.distance
-        moving = PenaltyOnWorkingSet(r, here.x, columns, own, shape)
-        to_centre = here.rows_to_centre(columns, own)
+        tol = how.accuracy.of(here.relative_distance, here.C.constant) * here.distance
+        moving = PenaltyOnWorkingSet(r, here.x, columns, own_r1, shape)
+        to_centre = here.rows_to_centre(columns, own_r1)
         return cls(here, columns, here.x[columns], u, r1, moving, tol, wide is not None, to_centre)
 
     @property
-    def is_known(self) -> bool:
-        """Whether the Gram matrix on the working set tells all of f there, and f is not made of it already"""
+    def allows_free_steps(self) -> bool:
+        """Whether the Gram matrix on the working set tells all of f there, so that steps on f need no pass.
+
+        Not on the `KnownQuadratic` that free steps are made on, whose n is 0: they would begin free steps of their own.
+        """
         here = self.here
-        return here.C.exact and here.sees_all and bool(here.f.n)
+        is_made_of_components = bool(here.f.n)
+        return here.C.exact and here.sees_all and is_made_of_components
 
     def moved(self, step: NDArray[np.float64]) -> NDArray[np.float64]:
         """x with this step on the working set, in the shape and type of x."""

@@ -74,6 +74,10 @@ class Run:
         return _ONE if one else None
 
     # ---- lower critical points
+    #
+    # A run *searches* lower critical points by *leaps*, which are candidates of a step. `Escape` holds their numbers.
+    # `goal.leaps`: the ordinary steps try leaps too. `ledger.leap`: the next step leaves a critical point, and tries
+    # leaps alone.
 
     @property
     def searches(self) -> bool:

@@ -33,7 +33,13 @@ class Model(Protocol):
         is none
         """
 
-    def minus_penalty_curvature(self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]) -> Model | None:
-        """Q − θE, E = diag(bend), or, if bend has a number for every row of x, bend_j x_j x_jᵀ/|x_j|² in its block;
-        θ is the first share for which that is positive definite; None if there is none
+    def minus_penalty_curvature(
+        self, r2_bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+    ) -> Model | None:
+        """Q − θE, E the curvature of r2 at x, `r2_bend` as `PenaltyOnWorkingSet.r2_bend` gives it in two shapes:
+
+        - (m, k), a number for every entry of x: E = diag(r2_bend);
+        - (m,), a number for every row: E has the blocks r2_bend_j x_j x_jᵀ/|x_j|².
+
+        θ is the first share for which Q − θE is positive definite; None if there is none.
         """

@@ -127,11 +127,11 @@ def times_classes(begin: Array, end: Array, rows: Array, values: Array, v: Array
 @compiled
 def descend_classes(
     begin: Array, end: Array, rows: Array, values: Array, weights: Array, p: Array, h: Array, ridge: Array,
-    bend: Array, unit: Array, x: Array, u: Array, v: Array, c: Array, m: Array, low: Array, high: Array,
+    r2_bend: Array, unit: Array, x: Array, u: Array, v: Array, c: Array, m: Array, low: Array, high: Array,
     by_rows: bool, passes: int, tol: float,
 ) -> int:  # fmt: skip
     """The same for k classes: w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩, z_i = ⟨a_i, v − x⟩, in the place of squares, and
-    bend_j ⟨unit_j, v_j − x_j⟩² taken off.
+    r2_bend_j ⟨unit_j, v_j − x_j⟩² taken off.
 
     All classes of a column move at once, to the minimizer of a model whose curvature h is above theirs.
     """
@@ -148,11 +148,11 @@ def descend_classes(
             if not (whole or active[j]):
                 continue
             bent = 0.0
-            if bend[j] != 0.0:
+            if r2_bend[j] != 0.0:
                 for o in range(k):
                     bent += unit[j, o] * (v[j, o] - x[j, o])
             for o in range(k):
-                g[o] = ridge[j] * (v[j, o] - x[j, o]) - u[j, o] - bend[j] * bent * unit[j, o]
+                g[o] = ridge[j] * (v[j, o] - x[j, o]) - u[j, o] - r2_bend[j] * bent * unit[j, o]
             for e in range(begin[j], end[j]):
                 i, a = np.uint64(rows[e]), values[e]
                 for o in range(k):

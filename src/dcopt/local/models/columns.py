@@ -68,11 +68,11 @@ class ColumnModel(_ByColumns):
         return replace(self, weights=self.weights - theta * C.negative_excess, h=h) if theta else None
 
     def minus_penalty_curvature(
-        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+        self, r2_bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
     ) -> ColumnModel | None:
-        """Q − θ diag(bend), likewise"""
-        theta, h = self._first(bend[:, 0], shares)
-        return replace(self, ridge=self.ridge - theta * bend[:, 0], h=h) if theta else None
+        """Q − θ diag(r2_bend), likewise"""
+        theta, h = self._first(r2_bend[:, 0], shares)
+        return replace(self, ridge=self.ridge - theta * r2_bend[:, 0], h=h) if theta else None
 
     def _first(self, E: NDArray[Any], shares: tuple[float, ...]) -> tuple[float, NDArray[np.float64]]:
         """The first share θ for which h − θE is positive, or 0, and that diagonal"""
@@ -91,7 +91,7 @@ def class_kernels() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxColumnModel(_ByColumns):
-    """⟨v, Qv⟩ = Σ_i w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩ + Σ_j μ_j |v_j|² − Σ_j bend_j ⟨unit_j, v_j⟩²
+    """⟨v, Qv⟩ = Σ_i w_i ⟨z_i, (diag p_i − p_i p_iᵀ) z_i⟩ + Σ_j μ_j |v_j|² − Σ_j r2_bend_j ⟨unit_j, v_j⟩²
 
     z_i = ⟨a_i, v⟩ is a number for each of k classes with chances p_i.
     """
@@ -101,13 +101,13 @@ class SoftmaxColumnModel(_ByColumns):
     p: NDArray[np.float64]
     h: NDArray[np.float64]  # above the eigenvalues of the block of every column
     mu: NDArray[np.float64]
-    bend: NDArray[np.float64]
-    unit: NDArray[np.float64]
+    r2_bend: NDArray[np.float64]  # how fast the slope of r2 grows with |v_j|; 0: nothing is taken off
+    unit: NDArray[np.float64]  # x_j / |x_j|
 
     def minimize(self, x: NDArray[Any], u: NDArray[Any], p: Parts, tol: float) -> NDArray[np.float64]:
         """argmin_v ½ ⟨v − x, Q (v − x)⟩ + r1(v) − ⟨u, v⟩ by coordinate descent over columns"""
         x, u, c, m, low, high = (np.ascontiguousarray(part) for part in (x, u, *p[:4]))
-        arrays, v = (*self.a, self.weights, self.p, self.h, self.mu, self.bend, self.unit), x.copy()
+        arrays, v = (*self.a, self.weights, self.p, self.h, self.mu, self.r2_bend, self.unit), x.copy()
         class_kernels().descend_classes(*arrays, x, u, v, c, m, low, high, p.rows, costs.DESCENT_PASSES, tol)
         return v
 
@@ -116,7 +116,7 @@ class SoftmaxColumnModel(_ByColumns):
         z = class_kernels().times_classes(*self.a, np.ascontiguousarray(d), len(self.weights))
         spread = np.sum(self.p * z * z, axis=1) - np.sum(self.p * z, axis=1) ** 2
         along = np.sum(self.unit * d, axis=1)
-        return float(self.weights @ spread + self.ridge_quad(d) - np.sum(self.bend * along**2))
+        return float(self.weights @ spread + self.ridge_quad(d) - np.sum(self.r2_bend * along**2))
 
     def ridge_quad(self, d: NDArray[Any]) -> float:
         """Σ_j μ_j |d_j|²"""
@@ -127,10 +127,10 @@ class SoftmaxColumnModel(_ByColumns):
         return None
 
     def minus_penalty_curvature(
-        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+        self, r2_bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
     ) -> SoftmaxColumnModel | None:
-        """Q − θE, E = bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
-        if bend.ndim > 1:
+        """Q − θE, E = r2_bend_j x_j x_jᵀ/|x_j|² in the block of each row; of single entries nothing is taken off"""
+        if r2_bend.ndim > 1:
             return None
-        theta = next((theta for theta in shares if np.all(theta * bend < self.h)), 0.0)
-        return replace(self, bend=theta * bend, unit=directions(x)) if theta else None
+        theta = next((theta for theta in shares if np.all(theta * r2_bend < self.h)), 0.0)
+        return replace(self, r2_bend=theta * r2_bend, unit=directions(x)) if theta else None

@@ -71,20 +71,21 @@ class DenseModel:
         return self._first(self.Q - theta * E for theta in shares)
 
     def minus_penalty_curvature(
-        self, bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
+        self, r2_bend: NDArray[Any], x: NDArray[Any], shares: tuple[float, ...]
     ) -> DenseModel | None:
-        """Q − θE, E = diag(bend), or bend_j x_j x_jᵀ/|x_j|² in the block of each row"""
-        if bend.ndim == 1 and len(self.Q) == len(x):
+        """Q − θE, E = diag(r2_bend), or r2_bend_j x_j x_jᵀ/|x_j|² in the block of each row, which Q must have then"""
+        if r2_bend.ndim == 1 and len(self.Q) == len(x):
             return None
-        return self._first(self._less(theta * bend, x) for theta in shares)
+        return self._first(self._less(theta * r2_bend, x) for theta in shares)
 
-    def _less(self, bend: NDArray[Any], x: NDArray[Any]) -> NDArray[np.float64]:
+    def _less(self, r2_bend: NDArray[Any], x: NDArray[Any]) -> NDArray[np.float64]:
         M, (d, k) = self.Q.copy(), x.shape
-        if bend.ndim > 1:
-            M[np.diag_indices(len(M))] -= bend.reshape(-1) if len(M) == bend.size else bend.min(axis=1)
+        if r2_bend.ndim > 1:
+            # A Q that serves every class keeps what any of them needs: the least number of the row is taken off.
+            M[np.diag_indices(len(M))] -= r2_bend.reshape(-1) if len(M) == r2_bend.size else r2_bend.min(axis=1)
         else:
             unit, j = directions(x), np.arange(d)
-            M.reshape(d, k, d, k)[j, :, j, :] -= bend[:, None, None] * unit[:, :, None] * unit[:, None, :]
+            M.reshape(d, k, d, k)[j, :, j, :] -= r2_bend[:, None, None] * unit[:, :, None] * unit[:, None, :]
         return M
 
     def _first(self, matrices: Iterable[NDArray[np.float64]]) -> DenseModel | None:
