@@ -43,8 +43,8 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while self.killed < self.most and not self.over.wait(0.2 + 2.0 * self.rng.random()):
-            nannies = list(self.cluster.workers.values())
-            pid = nannies[int(self.rng.integers(len(nannies)))].pid
+            nannies = list(self.cluster.workers.values()) or [None]
+            pid = getattr(nannies[int(self.rng.integers(len(nannies)))], "pid", None)
             if pid is not None:  # Otherwise it is just coming back.
                 os.kill(pid, signal.SIGKILL)
                 self.killed += 1
