@@ -43,10 +43,10 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while self.killed < self.most and not self.over.wait(0.2 + 2.0 * self.rng.random()):
-            nannies = list(self.cluster.workers.values()) or [None]
-            pid = getattr(nannies[int(self.rng.integers(len(nannies)))], "pid", None)
-            if pid is not None:  # Otherwise it is just coming back.
-                os.kill(pid, signal.SIGKILL)
+            there = set(self.cluster.scheduler.workers)  # Dask gives up a worker that is killed while it comes back.
+            pids = [nanny.pid for nanny in list(self.cluster.workers.values()) if nanny.worker_address in there]
+            if len(pids) > 1:
+                os.kill(pids[int(self.rng.integers(len(pids)))], signal.SIGKILL)
                 self.killed += 1
 
 
@@ -59,7 +59,8 @@ def main() -> int:
     given = args.parse_args()
     import dask
 
-    dask.config.set({"distributed.scheduler.allowed-failures": 10**6, "logging.distributed": "critical"})
+    patient = {"distributed.scheduler.allowed-failures": 10**6, "distributed.deploy.lost-worker-timeout": "1h"}
+    dask.config.set(patient | {"logging.distributed": "critical"})
     killed, wrong, turn = 0, 0, 0
     made = LocalCluster(n_workers=given.workers, threads_per_worker=1, processes=True, dashboard_address=None)
     with made as cluster, Client(cluster, set_as_default=False) as client:

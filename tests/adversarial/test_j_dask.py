@@ -32,7 +32,8 @@ def cluster() -> Iterator[Any]:
     """Four workers with a process each, which come back when they are killed"""
     import dask
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1000, "distributed.logging.distributed": "error"}):
+    patient = {"distributed.scheduler.allowed-failures": 1000, "distributed.deploy.lost-worker-timeout": "1h"}
+    with dask.config.set(patient):
         with workers_of(4) as made, distributed.Client(made, set_as_default=False) as client:
             yield client
 
@@ -307,6 +308,32 @@ def test_j4_collections_of_dask(cluster: Any) -> None:
         assert np.array_equal(f.look(x).grad, want.f.look(x).grad)
     sparse = dcopt.erm(dcopt.from_dask(A.map_blocks(csr_array), b, v, client=cluster), loss="logistic").f
     assert np.allclose(sparse.look(x).grad, want.f.look(x).grad, rtol=1e-12, atol=1e-15)
+
+
+def test_j5_parts_with_wide_indices_beside_narrow_ones(cluster: Any) -> None:
+    """int64 in some parts and int32 in others, also where a batch brings rows of both together"""
+    X, y = data()
+    blocks = []
+    for k in range(0, 600, 200):
+        a, kind = csr_array(X[k : k + 200]), np.int32 if k else np.int64
+        a.indices, a.indptr = a.indices.astype(kind), a.indptr.astype(kind)
+        blocks.append((a, y[k : k + 200]))
+    parts = dcopt.from_dask([Block(*block) for block in blocks], client=cluster)
+    far = dcopt.erm(parts, loss="logistic", regularizer=SCAD(lam=0.01))
+    whole = dcopt.erm(X, y, "logistic", SCAD(lam=0.01), kappa=far.G.kappa)
+    for method in ("dca", "dca-page"):
+        got, want = (dcopt.solve(P.fixed(), method, passes=4, seed=1, tol=0.0).x for P in (far, whole))
+        assert np.allclose(got, want, rtol=1e-10, atol=1e-12)
+
+
+class Block:
+    """A part that travels with its loader"""
+
+    def __init__(self, rows: Any, labels: Any) -> None:
+        self.rows, self.labels = rows, labels
+
+    def __call__(self) -> Any:
+        return self.rows, self.labels
 
 
 def test_j4_a_data_frame(cluster: Any) -> None:
