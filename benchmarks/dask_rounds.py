@@ -3,7 +3,7 @@
 A LocalCluster with a process for each worker. Overhead is the least time of a round on the cluster minus that of the
 same parts in this process; its bytes are those of one x to each worker and one gradient back. Run alone on a machine:
 
-    python benchmarks/dask_rounds.py [--workers 2] [--rows 2000000] [--columns 1000 100000 1000000]
+    python benchmarks/dask_rounds.py [--workers 2] [--rows 2000000] [--hashed 1000000] [--columns 1000 100000 1000000]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dcopt.estimators import PAGE
 from dcopt.sums import Here, PartData, Parted
 from dcopt.sums.dask_parts import DaskHomes
 
-PARTS, ENTRIES, HASHED = 8, 39, 1_000_000
+PARTS, ENTRIES = 8, 39
 
 
 def wide(columns: int, seed: int) -> PartData:
@@ -33,13 +33,13 @@ def wide(columns: int, seed: int) -> PartData:
     return PartData(DenseRows(rng.standard_normal((2, columns))), np.array([-1.0, 1.0]))
 
 
-def hashed(rows: int, seed: int) -> PartData:
-    """39 entries a row among 10⁶ columns, whose counts follow a power law"""
+def hashed(rows: int, columns: int, seed: int) -> PartData:
+    """39 entries a row among the columns, whose counts follow a power law"""
     rng = np.random.default_rng(seed)
-    at = (HASHED * rng.random((rows, ENTRIES)) ** 4).astype(np.int32)
+    at = (columns * rng.random((rows, ENTRIES)) ** 4).astype(np.int32)
     at = np.sort(at, axis=1) + np.arange(ENTRIES, dtype=np.int32)  # Equal ones become neighbours.
     data = np.ones(at.size, np.float32)
-    a = CsrRows(np.arange(rows + 1, dtype=np.int64) * ENTRIES, at.reshape(-1), data, HASHED + ENTRIES)
+    a = CsrRows(np.arange(rows + 1, dtype=np.int64) * ENTRIES, at.reshape(-1), data, columns + ENTRIES)
     score = (at % 7 == 0).sum(axis=1) - ENTRIES / 7 + rng.standard_normal(rows)
     return PartData(a, np.where(score > 0.0, 1, 0))
 
@@ -81,11 +81,11 @@ def rounds(client: Any, columns: list[int]) -> None:
             print(f"| {d:,} | {name} | {one:.2f} | {two:.2f} | {two - one:.2f} |")
 
 
-def passes(client: Any, rows: int) -> tuple[Any, Any]:
-    loads = [Made(partial(hashed, rows // PARTS), k) for k in range(PARTS)]
+def passes(client: Any, rows: int, columns: int) -> tuple[Any, Any]:
+    loads = [Made(partial(hashed, rows // PARTS, columns), k) for k in range(PARTS)]
     here, there = problem(Here.of(loads)), problem(DaskHomes(client, loads))
     x = np.zeros(here.shape, np.float32)
-    x[:: here.shape[0] // 400] = 0.01
+    x[:: max(1, here.shape[0] // 400)] = 0.01
     one, two = (seconds(partial(P.f.look, x), 7) for P in (here, there))
     same = np.array_equal(here.f.look(x).grad, there.f.look(x).grad)
     size = f"{rows:,} rows with {ENTRIES} entries, d = {here.shape[0]:,}, {PARTS} parts"
@@ -124,6 +124,7 @@ def main() -> None:
     args = argparse.ArgumentParser()
     args.add_argument("--workers", type=int, default=2)
     args.add_argument("--rows", type=int, default=2_000_000)
+    args.add_argument("--hashed", type=int, default=1_000_000, help="columns of the sparse rows")
     args.add_argument("--columns", type=int, nargs="+", default=[1_000, 100_000, 1_000_000])
     args.add_argument("--only", choices=("rounds", "passes"))
     given = args.parse_args()
@@ -133,7 +134,7 @@ def main() -> None:
         if given.only != "passes":
             rounds(client, given.columns)
         if given.only != "rounds":
-            here, there = passes(client, given.rows)
+            here, there = passes(client, given.rows, given.hashed)
             for b in (32, 256):
                 steps(client, here, there, b, 200)
 
