@@ -194,7 +194,7 @@ def solve(
     for name, number in (("tol", tol), ("atol", atol), ("scale", scale)):
         if number is not None:
             require_number(name, number, 0.0)
-    given = tol if atol is None else atol
+    given = tol if atol is None else atol  # It says that there is a tolerance; `absolute` gives its value below.
     settle = isinstance(stop, Settle)
     goal = Goal(
         passes=passes, samples=samples, steps=steps, seconds=seconds, tol=given, measure=measure, loose_tol=loose_tol,

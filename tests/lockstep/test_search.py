@@ -230,9 +230,9 @@ def test_nothing_is_searched_where_there_is_nothing_to_find(r: Any) -> None:
     """A convex penalty, one that is no sum, and one of rows (the same as entries for a vector, not for classes)."""
     X, y = clicks(n=400, d=6)
     P = dcopt.erm(X, np.arange(400) % 3, "softmax", r) if r is ROWS else dcopt.erm(X, y, "logistic", r)
-    assert not Run(P, resolve("auto", P), Goal(search=True), 0).searches
+    assert not Run(P, resolve("auto", P), Goal(search=True), 0).may_search
     P = dcopt.erm(X, y, "logistic", MCP(lam=5e-3))
-    assert Run(P, resolve("auto", P), Goal(search=True), 0).searches
+    assert Run(P, resolve("auto", P), Goal(search=True), 0).may_search
 
 
 def test_a_run_that_searches_goes_on_from_every_step(stuck: dcopt.Problem, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Driver:
         self.trace = Trace(goal.measure, list(records))
         self.whole = True  # The state is the newest one: a step that failed may have written into its memory.
         self.tol_met: float | None = None
-        self._before, self._running = self.ledger.seconds, 0.0  # seconds, and those of the step at hand
+        self._seconds_before, self._seconds_of_step = self.ledger.seconds, 0.0  # The second one is 0 between steps.
         self._small = (self.P.n or math.inf) * state.x.size <= _SMALL
 
     # ---- what rules see
@@ -63,11 +63,11 @@ class Driver:
 
     @property
     def seconds(self) -> float:
-        return self._before + self._running
+        return self._seconds_before + self._seconds_of_step
 
     def written(self) -> Ledger:
         """The ledger as a checkpoint keeps it"""
-        return replace(self.ledger, seconds=self._before)
+        return replace(self.ledger, seconds=self._seconds_before)
 
     def meets(self, tol: float, settle: bool = False) -> bool:
         """Whether the measure is at most tol. It is checked here where that is due or free; else the answer is no.
@@ -93,7 +93,7 @@ class Driver:
     def _check(self, cost: int) -> None:
         wait = judge.CHECK_EVERY * (1 if self.P.n is not None else cost)
         look, eps = self.examine(), float(np.finfo(self.P.dtype).eps)
-        self._before += look.seconds
+        self._seconds_before += look.seconds
         self.ledger = judge.checked(self.ledger, look, cost, self.passes + wait, eps)
 
     # ---- points
@@ -135,16 +135,20 @@ class Driver:
         observers: Sequence[Callable[[State], Any]] = (),
         save: Callable[[Driver], Any] | None = None,
     ) -> End:
-        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps."""
+        """Step until a rule, an observer, a signal or trouble ends the run; `save` is called between two steps.
+
+        Before every step: the trace, `save`, and `_over`. After it: trouble in the step, an observer, Ctrl-C; the first
+        of them ends the run.
+        """
         began = clock()
 
         def over() -> bool:
-            """Whether the rule ends the run for the time that this step has taken so far."""
-            self._running = clock() - began
+            """Whether the rule ends the run for its time. `Interrupts` asks in the middle of a step on a stream."""
+            self._seconds_of_step = clock() - began
             try:
                 return rule(self) is Status.TIME
             finally:
-                self._running = 0.0
+                self._seconds_of_step = 0.0
 
         with Interrupts(self.P.sum, over if rule.uses(Seconds) else None) as interrupts:
             while True:
@@ -152,22 +156,29 @@ class Driver:
                     self.record()
                 if save is not None:
                     save(self)
-                status = rule(self) if self.ledger.end is None and not self.ledger.leap else None
-                if self.ledger.end is not None:
-                    return self.ledger.end
-                if status is not None:
-                    return End(status)
+                if (end := self._over(rule)) is not None:
+                    return end
                 began, self.whole = clock(), False
                 end = self._step(states, began)
-                asked = self._observed(observers) if self.whole else None
+                asked = self._observed(observers) if self.whole else None  # They see a stalled step too.
                 end = end or asked
                 if end is not None:
                     return end
                 if interrupts.asked:
                     return End(Status.INTERRUPTED, "Ctrl-C")
 
+    def _over(self, rule: Rule) -> End | None:
+        """Why no further step is made: the ledger says it, or else the rule.
+
+        To answer, a rule may have x examined (`meets`), and this may write an end into the ledger, which goes before
+        the answer. Before the first step of a search no rule is asked: x is critical, and `Tol` would end the run.
+        """
+        asks = self.ledger.end is None and not self.ledger.leap
+        status = rule(self) if asks else None
+        return self.ledger.end or (None if status is None else End(status))
+
     def _step(self, states: Iterator[State], began: float) -> End | None:
-        """One step, and what is wrong with it."""
+        """One step, and what is wrong with it. A state that is refused does not become the newest one."""
         try:
             state = next(states)
         except OutOfData as end:
@@ -181,13 +192,14 @@ class Driver:
                 return End(Status.INTERRUPTED, "Ctrl-C while waiting for the stream")
             return End(Status.INTERRUPTED, f"the stream raised {error!r}", error)
         finally:
-            self._before += clock() - began
+            self._seconds_before += clock() - began
         if not finite(state.x):
             said = f"step {state.t} gave a number that is not finite{self.promise.blame}"
             return End(Status.DIVERGED, said)
         if state.residual is not None and not state.residual <= state.asked:
             said = f"residual {state.residual:.3g} > {state.asked:.3g} at step {state.t}"
             return End(Status.SUBPROBLEM, said)
+        # The same array at no cost: all further steps would be the same, unless they see another sample.
         stuck = state.x is self.state.x and state.spent == self.state.spent and state.t > self.promise.sampled
         self.state, self.whole = state, True
         self.ledger = replace(self.ledger, leap=False)

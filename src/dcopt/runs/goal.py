@@ -64,7 +64,7 @@ class Goal:
     samples: float | None = None
     steps: int | None = None
     seconds: float | None = None
-    tol: float | None = None  # absolute, as all that is compared with a measure
+    tol: float | None = None  # Absolute, as all that is compared with a measure, once `absolute` was called.
     measure: str = "criticality"
     loose_tol: float | None = None
     output: str = "last"

@@ -42,13 +42,13 @@ class Searches(NamedTuple):
 class Ledger:
     """All that decides how a run goes on, beside its State. Every event makes a new one."""
 
-    kept: tuple[int, Any]  # the uniformly random output so far
+    kept: tuple[int, Any]  # t and x of the uniformly random output so far
     seconds: float = 0.0
     checks: int = 0  # component gradients of certificate checks
     next_check: float = 0.0  # passes from which a check is due
-    next_trace: float = 0.0
-    first: Examined | None = None
-    best: Examined | None = None
+    next_trace: float = 0.0  # passes from which a line of the trace is due
+    first: Examined | None = None  # the first point that was examined, after the steps on samples
+    best: Examined | None = None  # the examined point with the least F
     here: Examined | None = None  # the point of the state, if it was examined
     level: float = math.inf  # the least measure that a check has seen
     mark: tuple[float, float] = (math.inf, math.inf)  # F and the measure at the last progress,
@@ -59,4 +59,4 @@ class Ledger:
     certified: Examined | None = None  # the critical point where the last search began
     leap: bool = False  # The next step leaves a critical point for a lower one; it is made without asking the rule.
     notes: tuple[str, ...] = ()  # what "auto" took, and where it started
-    end: End | None = None
+    end: End | None = None  # What a look at a point has shown: DIVERGED or STALLED. No further step is made.

@@ -17,15 +17,20 @@ from .ledger import End, Examined
 
 
 def result(run: Driver, end: End, method: str, tested: tuple[int, Array] | None = None) -> Result:
-    """The result of a run that has come to this end. It returns the point that was tested if the last one is higher."""
-    run.record()
+    """The result of a run that has come to this end.
+
+    `tested`: t and x of the last point at which a method with an adaptive κ has tested F. It is returned instead of
+    the last point if that is higher.
+    """
+    run.record()  # It examines the last point: with what the method's memory tells, where that tells all.
     goal, tol = run.goal, run.goal.tol
+    # Then the last point is examined again, from the data alone: a certificate does not rely on the method.
     look = run.examined(run.t, run.state.x) if run.memory() is not None else run.examine()
     if end.status is not Status.CONVERGED:
         look = _returned(run, end, look, tol)
-        if tested is not None and goal.output == "last" and not look.F <= run.P.value(tested[1]):
+        if tested is not None and goal.output == "last" and not look.F <= run.P.value(tested[1]):  # NaN too
             look = run.examined(*tested)
-    broken = run.ledger.end  # found when the last points were examined
+    broken = run.ledger.end  # Points were examined since the run ended, and each may have shown that it diverged.
     if broken is not None and end.status not in (Status.CONVERGED, Status.DIVERGED) and end.error is None:
         end = broken
     if end.status is Status.CONVERGED or tol is None:
@@ -48,10 +53,16 @@ def result(run: Driver, end: End, method: str, tested: tuple[int, Array] | None 
 
 
 def _returned(run: Driver, end: End, last: Examined, tol: float | None) -> Examined:
-    """The point that is returned by a run that did not converge at its last one."""
+    """The point that is returned by a run that did not converge at its last one. The first that applies:
+
+    1. a search was under way, and the last point does not meet tol: the critical point where this search began;
+    2. the best point was asked for, or the run diverged: the examined point with the least F;
+    3. a uniformly random point was asked for: the one that was kept;
+    4. the last point.
+    """
     ledger, broken = run.ledger, run.ledger.end
     diverged = Status.DIVERGED in (end.status, None if broken is None else broken.status)
-    certified = ledger.certified  # A search goes on from critical points, and may end between two of them.
+    certified = ledger.certified
     if certified is not None and not (tol is not None and last.bound.bound <= tol):
         return run.examined(certified.t, certified.x)
     if (run.goal.output == "best" or diverged) and ledger.best is not None:

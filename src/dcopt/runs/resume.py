@@ -117,7 +117,7 @@ def _restored(found: Checkpoint, run: Run) -> tuple[State, Ledger, Sequence[Reco
     shape, ready = run.P.shape, run.ready
     fresh = None if not found.has_memory else _fresh(found, run)
     state, ledger = found.state(shape, fresh), found.ledger(shape)
-    if ledger.leap and not run.searches:
+    if ledger.leap and not run.may_search:
         raise BadModel(found.path, "its next step is a search, which this run does not make")
     if isinstance(state.memory, Checked):
         state.memory.check()

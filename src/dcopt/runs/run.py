@@ -1,4 +1,15 @@
-"""A run: its plan, where it starts, how it leaves critical points for lower ones, and its result."""
+"""A run: its plan, where it starts, how it leaves critical points for lower ones, and its result.
+
+A *search* begins at a critical point and looks for a lower one. A *leap* is a candidate of a step of the local method
+that a search tries (`local/escape.py`). `Run.go` drives to a critical point, notes that a search begins, and drives
+on, as long as the last search has lowered F and at most half of every budget is used.
+
+    Goal.search         the caller wants searches; `Run.may_search`: the method and r allow them too
+    Goal.leaps          steps on the way to the first critical point try leaps as well
+    Ledger.leap         a search begins: the next step tries leaps only, and no stop rule is asked before it
+    Ledger.searches     F where the first and the last search began, and the number of searches
+    Ledger.certified    the point where the last search began: the result of a run that ends during this search
+"""
 
 from __future__ import annotations
 
@@ -29,7 +40,7 @@ from ..xp import Array
 from .driver import Driver
 from .goal import Goal
 from .judge import Promise
-from .ledger import End, Ledger, Searches
+from .ledger import End, Examined, Ledger, Searches
 from .result import result
 from .stop import Rule
 from .trace import Record
@@ -60,7 +71,7 @@ class Run:
         began, notes, how = clock(), self.ready.notes, self.local
         with np.errstate(all="ignore"):
             if how is not None and starts is not None:
-                state, note = starts.begin(self.P, self._leaping(how), state, self.seed)
+                state, note = starts.begin(self.P, self._with_leaps(how), state, self.seed)
                 notes += (note,) if note else ()
             if how is not None:
                 state = how.begin(self.P, state)
@@ -80,13 +91,13 @@ class Run:
     # leaps alone.
 
     @property
-    def searches(self) -> bool:
-        """Whether the run may leave a critical point for a lower one."""
+    def may_search(self) -> bool:
+        """Whether the run may leave a critical point for a lower one: it is asked for, and the method can."""
         return self.goal.search and self.local is not None and self.local.can_search(self.P)
 
     def require_search(self) -> None:
         """Refuse where it cannot, and there may be something to find."""
-        if self.P.r.L2 == 0.0 or self.searches:
+        if self.P.r.L2 == 0.0 or self.may_search:
             return
         if self.local is not None:
             raise BadSettings("search", True, f"None: r = {type(self.P.r).__name__} is no sum over entries of x")
@@ -98,17 +109,20 @@ class Run:
         """How lower critical points are looked for: as the settings of the method say, if they do."""
         return (self.local.escape if self.local is not None else None) or Escape()
 
-    def _leaping(self, how: Local) -> Local:
-        """With leaps on the way to the first critical point, where these are asked for."""
-        return replace(how, escape=self._escape) if self.searches and self.goal.leaps else how
+    def _with_leaps(self, how: Local) -> Local:
+        """The settings of all steps but the first of a search: with leaps where `Goal.leaps` asks for them."""
+        return replace(how, escape=self._escape) if self.may_search and self.goal.leaps else how
 
     def _states(self, state: State, leap: bool) -> Iterator[State]:
-        """Those after this one; `leap`: it is critical, and the first step looks for a lower point."""
+        """The states after this one; `leap`: it is critical, and the first step tries leaps only.
+
+        These are `Ready.states`, and for the local method the same with what the goal says of leaps.
+        """
         how = self.local
         if how is None:
             return self.ready.states(state, self.seed, self.subsolver)
         first = replace(how, escape=self._escape, leaps_only=True) if leap else None
-        return local_dca(self.P, self._leaping(how), state, self.seed, first)
+        return local_dca(self.P, self._with_leaps(how), state, self.seed, first)
 
     # ---- the run
 
@@ -127,17 +141,14 @@ class Run:
                 end = driver.go(states, rule, callbacks, keeper)
                 if not self._goes_on(driver, end):
                     break
-                first, times = driver.ledger.searches.first, driver.ledger.searches.times
-                here = driver.examine()
-                searches = Searches(here.F if times == 0 else first, here.F, times + 1)
-                driver.ledger = replace(driver.ledger, searches=searches, certified=here, leap=True)
+                driver.ledger = _search_begun(driver.ledger, driver.examine())
             if keeper is not None:
                 keeper.end(driver)
             seen, notes = driver.state.memory, ledger.notes
             adapted = seen if isinstance(seen, Adapted) else None
             # Steps between two tests of F may have led higher than the point of the last test.
             found = result(driver, end, self.ready.name, adapted and (adapted.good.t, adapted.good.x))
-            if self.searches:
+            if self.may_search:
                 notes += (_searched(driver, self._escape.least),)
             if adapted is not None:
                 what = "kappa" if scales(self.ready.P) else "the shift eta"
@@ -147,7 +158,7 @@ class Run:
 
     def _goes_on(self, driver: Driver, end: End) -> bool:
         """Whether to leave this critical point: F is lower than where the last search began, and budgets allow it."""
-        if end.status is not Status.CONVERGED or not self.searches or driver.t < driver.promise.sampled:
+        if end.status is not Status.CONVERGED or not self.may_search or driver.t < driver.promise.sampled:
             return False
         F = driver.examine().F
         return F < driver.ledger.searches.last - self._escape.least * abs(F) and self.goal.half(driver)
@@ -185,6 +196,13 @@ class Run:
             fingerprint(self.P), None if ready.adaptive is None else asdict(ready.adaptive),
         )  # fmt: skip
         return Keeper(path, float(every), origin)
+
+
+def _search_begun(ledger: Ledger, here: Examined) -> Ledger:
+    """With a search that begins at this critical point"""
+    before = ledger.searches
+    first = here.F if before.times == 0 else before.first
+    return replace(ledger, searches=Searches(first, here.F, before.times + 1), certified=here, leap=True)
 
 
 def _searched(driver: Driver, least: float) -> str:
