@@ -8,7 +8,7 @@ part that is defined at the top of a module, so that its name can be sent to ano
 
 `make` is a `Recipe`, which makes the part of a sum (a `LinearSum`) of what was loaded; with None a piece sees the
 `PartData` itself. A home keeps what it has made. `args` go to all parts, `own[k]` to part k alone; a part whose entry
-of `own` is None is not asked, and its place in `each` is None.
+of `own` is None is not asked, and its place in `each` is None. Without `own` all parts that have rows are asked.
 
 A part is loaded by a function without arguments that gives the same `PartData` each time: an in-process home calls it
 once, and a home in another process calls it where it runs, so that a lost part is made again. `Here` is the home in
@@ -62,7 +62,7 @@ class Homes(Protocol):
 
     @property
     def ahead(self) -> int:
-        """For so many small steps the rows are fetched at once; 1 where rows are near, and pieces go to them."""
+        """The most small steps whose rows are fetched in one round trip; 1: no rows of coming steps are fetched."""
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ Rows = NDArray[np.int64] | None
 _LOOKS = 2  # Predictions are kept at so many points: where a step is, and at the last candidate.
 
 
-def width(f: LinearSum) -> tuple[Any, ...]:
+def agreed(f: LinearSum) -> tuple[Any, ...]:
     """What all parts must agree on"""
     return f.loss, f.shape, f.dtype, f.compiled
 

@@ -34,7 +34,7 @@ from .batch import LinearBatch
 from .curvature import Curvature
 from .gathered import MOST, NearBatch, taken, together
 from .homes import Given, Here, PartData
-from .importance import drawn
+from .importance import ImportanceWeights
 from .parts_base import PartsBase
 from .parts_batch import PartsBatch
 from .parts_curvature import PartsCurvature
@@ -68,10 +68,16 @@ class PartsSum(PartsBase):
         return PartsBatch(self, None, self.n)
 
     def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> PartsBatch | NearBatch:
+        """The mean over b rows. Which rows these are is a function of `draw`; where they are computed is not.
+
+        - Large batches: each part computes the mean over its own rows, and the means are added (`of_rows`).
+        - Small ones: the rows are brought together in this process (`near`), because a gradient of every part would
+          have more numbers than they have. Far homes send the rows of coming steps along (`ahead`).
+        """
         b = int(b)  # a NumPy uint8 would wrap in the counts
         f, rows_of = self, self._rows_of(sampling)
         if sampling == "importance":
-            f = self.importance[0]
+            f = self.importance.f
         if not f.gathers(b):
             return f.of_rows(rows_of(b, draw))
         found = None if f.ahead is None else f.ahead.batch(b, draw, sampling, rows_of)
@@ -87,7 +93,7 @@ class PartsSum(PartsBase):
         of = list(self.by_part(rows))
         found = self.homes.each(self.recipe, taken, own=[(local,) if len(local) else None for _, local in of])
         near, at = together([part for part in found if part is not None]), np.empty(len(rows), np.int64)
-        at[np.concatenate([places for places, _ in of])] = np.arange(len(rows))
+        at[np.concatenate([places for places, _ in of])] = np.arange(len(rows))  # rows[i] of the sum is at[i] of `near`
         return self.of_rows(rows) if near is None else NearBatch(LinearBatch(near, at, len(rows)), rows, len(rows))
 
     def of_rows(self, rows: Array) -> PartsBatch:
@@ -97,8 +103,8 @@ class PartsSum(PartsBase):
     def _rows_of(self, sampling: Sampling) -> Drawn:
         """The rows of a step with b of them, a function of its draw"""
         if sampling == "importance":
-            below = self.importance[1]
-            return lambda b, draw: drawn(below, draw.numbers(b))
+            weights = self.importance
+            return lambda b, draw: weights.rows(draw.numbers(b))
         return lambda b, draw: draw.rows(self.n, b, sampling)
 
     @cached_property
@@ -151,7 +157,8 @@ class PartsSum(PartsBase):
     # ---- what follows from the data
 
     @cached_property
-    def importance(self) -> tuple[PartsSum, NDArray[np.float64]]:
-        """The sum that importance sampling sees, and Σ_{j ≤ i} q_j of its rows"""
+    def importance(self) -> ImportanceWeights:
+        """What importance sampling sees, as in `LinearSum`"""
         share = np.concatenate(self.each(pieces.shares_of_rows, self.mean_row))
-        return PartsSum(self.homes, Reweighted(self.recipe, self.mean_row), self.sizes), np.cumsum(share)
+        f = PartsSum(self.homes, Reweighted(self.recipe, self.mean_row), self.sizes)
+        return ImportanceWeights(f, np.cumsum(share))

@@ -16,11 +16,11 @@ from ..losses import Loss
 from ..xp import Array
 from . import part_pieces as at_home
 from . import pieces
-from .homes import Homes, Own, Recipe
+from .homes import Homes, Recipe, everyone
 from .rows_base import RowsBase
 
 
-class Width(NamedTuple):
+class Agreed(NamedTuple):
     """What every part must agree on: the loss, the shape of x and the type of the rows."""
 
     loss: Loss
@@ -43,13 +43,13 @@ class PartsBase(RowsBase):
     # ---- what the parts agree on
 
     @cached_property
-    def width(self) -> Width:
+    def agreed(self) -> Agreed:
         """The same in every part; refuses parts that differ, by their number."""
-        found: Width | None = None
-        for k, seen in enumerate(self.homes.each(self.recipe, at_home.width, own=self._everyone)):
+        found: Agreed | None = None
+        for k, seen in enumerate(self.homes.each(self.recipe, at_home.agreed, own=everyone(self.sizes))):
             if seen is None:
                 continue
-            one = Width(*seen)
+            one = Agreed(*seen)
             if found is not None and (one.shape, one.dtype) != (found.shape, found.dtype):
                 said = f"part {k} gives x of shape {one.shape} in {one.dtype}, the parts before it {found.shape} in"
                 raise BadInput("parts", f"{said} {found.dtype}")
@@ -60,11 +60,11 @@ class PartsBase(RowsBase):
 
     @property
     def loss(self) -> Loss:
-        return self.width.loss
+        return self.agreed.loss
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.width.shape
+        return self.agreed.shape
 
     @property
     def classes(self) -> tuple[int, ...]:
@@ -72,11 +72,11 @@ class PartsBase(RowsBase):
 
     @property
     def dtype(self) -> Array:
-        return self.width.dtype
+        return self.agreed.dtype
 
     @property
     def compiled(self) -> bool:
-        return self.width.compiled
+        return self.agreed.compiled
 
     @cached_property
     def n(self) -> int:
@@ -89,16 +89,17 @@ class PartsBase(RowsBase):
 
     # ---- pieces
 
-    @cached_property
-    def _everyone(self) -> Own:
-        return [() if size else None for size in self.sizes]
-
     def each(self, piece: Callable[..., Any], *args: Any) -> list[Any]:
-        found = self.homes.each(self.recipe, piece, *args, own=self._everyone)
+        """piece(part, *args) of the parts that have rows here; `Homes.each` has a place for every part.
+
+        `sizes` of a sample or of chosen rows are not those of the homes: a part may have rows there and none here.
+        """
+        found = self.homes.each(self.recipe, piece, *args, own=everyone(self.sizes))
         return [one for one, size in zip(found, self.sizes, strict=True) if size]
 
     def total(self, piece: Callable[..., Any], *args: Any) -> Any:
-        return self.homes.total(self.recipe, piece, *args, own=self._everyone)
+        """The sum of these, over the tree of part numbers"""
+        return self.homes.total(self.recipe, piece, *args, own=everyone(self.sizes))
 
     # ---- what follows from the data
 
