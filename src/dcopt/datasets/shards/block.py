@@ -47,6 +47,7 @@ class Block(NamedTuple):
             return Block(self.data[rows], None, None, labels, weights, self.places[rows])
         sizes, start = self.sizes[rows], self.indptr[:-1][rows]
         ends = np.cumsum(sizes)
+        # Row i of the new block is at start_i in this one, and at ends_i − sizes_i in the new one.
         where = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
         return Block(self.data[where], sizes, self.indices[where], labels, weights, self.places[rows])
 

@@ -50,7 +50,12 @@ class Slice(NamedTuple):
 
 
 class Scatter:
-    """Buckets in a folder: what has been put into them, and how far the input has been read."""
+    """Buckets in a folder: what has been put into them, and how far the input has been read.
+
+    `cursor` is where the source goes on, n the number of rows so far, `rows` and `entries` are those of every bucket.
+    Of all CSR rows so far, `low` and `high` are the least and the largest column number as the input counts them.
+    `ones`: the rows are CSR, and all stored values are 1.
+    """
 
     def __init__(self, folder: Path, asked: dict[str, Any]) -> None:
         self.folder, self.asked, self.journal = folder, asked, folder / "journal.json"
@@ -163,17 +168,20 @@ class Scatter:
     # ---- out
 
     def plan(self, size: float) -> list[list[Slice]]:
-        """The slices of buckets that make up each shard: small buckets together, a large one in equal parts."""
-        shards, room = list[list[Slice]](), 0.0
+        """The slices of buckets that make up each shard, of about `size` bytes.
+
+        A bucket of one and a half shards or more is cut into equal parts, each of which is a shard of its own. Smaller
+        buckets are put together in their order, as many as fit into a shard.
+        """
+        shards, room = list[list[Slice]](), 0.0  # bytes that are left in the last shard
         for k in range(len(self.rows)):
             rows, own = self.rows[k], self._bytes(k)
             parts = max(1, min(round(own / size), rows))
             if parts > 1 or not shards or own > room:
                 room = size if parts == 1 else 0.0
                 shards += [[] for _ in range(parts)]
-            for part in range(parts):
-                start, stop = rows * part // parts, rows * (part + 1) // parts
-                shards[part - parts].append(Slice(k, start, stop))
+            for part, shard in enumerate(shards[-parts:]):
+                shard.append(Slice(k, rows * part // parts, rows * (part + 1) // parts))
             room -= own
         filled = ([one for one in slices if one.stop > one.start] for slices in shards)
         return [slices for slices in filled if slices]
