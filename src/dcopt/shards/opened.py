@@ -25,10 +25,10 @@ from .reader import InTurn, Reader
 from .recipes import ShardsSum, Stored
 
 _MADE = 2  # sums of a part that are kept: the one over all rows, and a sample. Each holds predictions.
-# What a run takes beside the mapped files. Measured with 10⁶ columns, for 10⁶ and 10⁷ rows it was 0.6 of this.
+# What a run takes beside the mapped files. Measured with 10⁶ columns, it was 0.6 to 0.7 of this for 10⁶ to 10⁸ rows.
 _BASE = 200_000_000  # bytes of the interpreter and of compiled loops
 _VECTORS = 48  # vectors of float64 with a number for each column
-_PREDICTIONS = 4  # numbers for each row
+_PREDICTIONS = 7  # numbers for each row
 _SHARD = 64  # bytes for each row of the largest shard
 
 
