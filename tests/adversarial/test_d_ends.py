@@ -27,6 +27,7 @@ from dcopt.draw import uniform_index
 from dcopt.estimators import ESTIMATORS, PAGE, SVRG
 from dcopt.measures import criticality, gap, lagged_gap
 from dcopt.regularizers import L1, MCP, REGULARIZERS, ElasticNet, Exponential
+from dcopt.runs.driver import Driver
 from dcopt.runs.stop import Passes, Rule, Seconds, Steps, Tol
 from dcopt.subproblems import Inner, choose, prox
 
@@ -720,3 +721,16 @@ def test_a_tolerance_that_was_met_holds_where_a_rule_asks_for_more(method):
     assert result.status is Status.CONVERGED and result.certificate.tol == 1e-3 >= result.certificate.value
     without = solve(P, method, stop=Steps(400) & Passes(400), seed=0)
     assert without.status is not Status.CONVERGED and without.certificate.tol is None  # no tolerance, no claim
+
+
+@pytest.mark.parametrize("output", ["last", "best"])
+def test_the_certificate_does_not_rely_on_what_the_method_has_seen(monkeypatch: Any, output: Any) -> None:
+    P, true = binary(regularizer=EXP), Driver.memory
+
+    def false(run: Driver) -> Any:
+        seen = true(run)
+        return None if seen is None else seen._replace(f=seen.f - 1.0 / (1 + run.t), grad=0.9 * seen.grad)
+
+    monkeypatch.setattr(Driver, "memory", false)
+    result = dcopt.solve(P, "dca-local", steps=3, tol=1e-15, output=output, seed=0)
+    assert result.certificate.F == pytest.approx(P.value(result.x), rel=1e-12)

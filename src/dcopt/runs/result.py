@@ -66,5 +66,5 @@ def _returned(run: Driver, end: End, last: Examined, tol: float | None) -> Exami
     if certified is not None and not (tol is not None and last.bound.bound <= tol):
         return run.examined(certified.t, certified.x)
     if (run.goal.output == "best" or diverged) and ledger.best is not None:
-        return ledger.best
+        return run.examined(ledger.best.t, ledger.best.x)  # on the way it was seen with the method's own look
     return run.examined(*ledger.kept) if run.goal.output.startswith("uniform") else last
