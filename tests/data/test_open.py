@@ -104,6 +104,20 @@ def test_a_sample_is_the_first_rows_of_every_shard_without_a_copy(packed: dcopt.
         assert np.shares_memory(given, shard._map(array).values)
 
 
+def test_rows_that_were_not_shuffled_are_sampled_at_random(tmp_path: Path) -> None:
+    """Sorted by label, the first rows of a shard say nothing of the others."""
+    X, y = data(4000)
+    order = np.argsort(y)
+    dcopt.pack([(X[order], y[order])], tmp_path / "sorted", shuffle=False, shard_mb=10.0)
+    S = dcopt.open(tmp_path / "sorted")
+    assert len(S.shards) == 1
+    f = problem(S).sum
+    sample: Any = f.part(0, 0.25)  # type: ignore[attr-defined]
+    at_zero = -np.array([f.look(np.zeros(31)).grad[-1], sample.look(np.zeros(31)).grad[-1]])  # ½ mean(y)
+    assert abs(at_zero[0] - at_zero[1]) < 0.05 and abs(at_zero[1]) < 0.4
+    assert dcopt.solve(problem(S), seed=0).status is dcopt.Status.CONVERGED
+
+
 def test_what_is_read_ahead_and_given_back_changes_no_bit(packed: dcopt.Shards) -> None:
     """With memory for one shard all others are given back after use: the same numbers."""
     little = dcopt.open(packed.data.folder)

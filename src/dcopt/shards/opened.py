@@ -160,7 +160,8 @@ class Shards(Parted):
             check.in_domain(classes.astype(np.float64), loss.domain)
         recipe = Stored(loss, classes, self._stored_scale(), intercept)
         known = self._known(intercept) if recipe.scale is None else (None, None)
-        f = ShardsSum(self.homes, recipe, self.homes.sizes, *known)
+        shuffled = self.manifest is not None and self.manifest.seed is not None
+        f = ShardsSum(self.homes, recipe, self.homes.sizes, shuffled, *known)
         return f, None if loss.labels == "real" else classes
 
     def _known(self, intercept: bool) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:

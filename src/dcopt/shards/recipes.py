@@ -59,8 +59,9 @@ class Leading(Recipe):
 
 @dataclass(frozen=True, eq=False)
 class ShardsSum(PartsSum):
-    """A sum whose rows were shuffled, and their columns summed, when they were packed."""
+    """A sum over shards. Packing has summed its columns, and most often shuffled its rows."""
 
+    shuffled: bool = True  # The first rows of a shard are a random sample of it.
     means: NDArray[np.float64] | None = None  # of all columns of A, and the means of their squares; None: of rows with
     mean_squares: NDArray[np.float64] | None = None  # weights, or not known
 
@@ -73,7 +74,9 @@ class ShardsSum(PartsSum):
         return super().column_means if self.means is None else self.means
 
     def part(self, seed: int, share: float) -> PartsSum:
-        """The mean over the first rows of every shard, about this share of them"""
+        """The mean over about this share of every shard: its first rows, or drawn rows where they have an order"""
+        if not self.shuffled:
+            return super().part(seed, share)
         sizes = tuple(min(size, math.ceil(share * size)) for size in self.sizes)
         kept = self.__dict__.get("_part")
         if kept is None or kept.sizes != sizes:
