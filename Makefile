@@ -36,10 +36,10 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.core
 # One version of PyTorch, so that its build for the CPU is taken wherever the package index has one.
 $(VENV)/.extras: pyproject.toml $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "torch==2.13.0" "jax>=0.8" \
-	  "dask[array,dataframe]>=2026.1" "distributed>=2026.1"
+	  "dask[array,dataframe]>=2026.1" "distributed>=2026.1" "zarr>=3.1" "anndata>=0.12"
 	@touch $@
 
-extras: $(VENV)/.extras  ## PyTorch and JAX for the CPU and Dask into .venv, so that no test is skipped for want of them
+extras: $(VENV)/.extras  ## PyTorch and JAX for the CPU, Dask, Zarr and anndata into .venv, so that no test is skipped for want of them
 
 venv: $(VENV)/.dev  ## .venv with dcopt (editable) and the tools for development
 

@@ -123,7 +123,8 @@ class DCBase(Described, Followed, Exported, WithParts, CallbackSupportMixin, Bas
     def _task(self, X: Any, y: Any, sample_weight: Any, offsets: Offsets = NO_OFFSETS) -> Task:
         if isinstance(X, Parted):
             return parted_task(self, X, y, sample_weight, offsets)
-        numbers = {"y_numeric": True, "multi_output": np.ndim(y) == 2 and np.shape(y)[1] > 1}
+        shape = np.asarray(y).shape
+        numbers = {"y_numeric": True, "multi_output": len(shape) == 2 and shape[1] > 1}
         numbers = numbers if self._estimator_type_ == "regressor" else {}
         examine(X, y=y, sample_weight=sample_weight)
         self._examine_targets(y)

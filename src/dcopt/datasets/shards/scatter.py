@@ -87,14 +87,14 @@ class Scatter:
         self.labels.restore(said["labels"])
         if self.done:
             return  # Buckets that became shards are gone.
-        for k in range(len(self.rows)):
-            for name, (dtype, count) in self._arrays(k).items():
-                path, size = self._path(k, name), count * np.dtype(dtype).itemsize
-                if not size and not path.exists():
-                    continue
-                if not path.exists() or path.stat().st_size < size:
-                    raise BadFile(path, f"is shorter than the journal says: remove {self.folder} and begin again")
-                os.truncate(path, size)  # What was written after the journal is written again.
+        arrays = ((k, name, told) for k in range(len(self.rows)) for name, told in self._arrays(k).items())
+        sizes = {self._path(k, name): count * np.dtype(dtype).itemsize for k, name, (dtype, count) in arrays}
+        # What was written after the journal is written again, also to buckets that the journal does not know yet.
+        for path in self.folder.glob("bucket-*"):
+            os.truncate(path, min(sizes.get(path, 0), path.stat().st_size))
+        for path, size in sizes.items():
+            if size and not (path.exists() and path.stat().st_size == size):
+                raise BadFile(path, f"is shorter than the journal says: remove {self.folder} and begin again")
 
     def write_journal(self) -> None:
         said = {
