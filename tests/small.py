@@ -44,6 +44,25 @@ def binary(n: int = 40, d: int = 6, wrap: Any = None, **options: Any) -> dcopt.P
     return dcopt.erm(rows, signs(X), **{"regularizer": EXP, **options})
 
 
+class Verbs:
+    """A row matrix with the four verbs and nothing else."""
+
+    def __init__(self, a: Any) -> None:
+        self.a, self.shape, self.dtype = a, a.shape, a.dtype
+
+    def dot(self, x: Any, rows: Any = None) -> Any:
+        return (self.a if rows is None else self.a[rows]) @ x
+
+    def tdot(self, c: Any, rows: Any = None) -> Any:
+        return (self.a if rows is None else self.a[rows]).T @ c
+
+    def take(self, rows: Any) -> Any:
+        return type(self)(self.a[rows])
+
+    def norms2(self) -> Any:
+        return np.sum(self.a.astype(np.float64) ** 2, axis=1)
+
+
 def digest(*arrays: Any) -> str:
     """The bytes of arrays, and their layout."""
     h = hashlib.sha256()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from small import Verbs
 
 import dcopt
 from dcopt.data import csr as csr_module
@@ -34,25 +35,6 @@ def table(dtype: str = "float64", n: int = 9, d: int = 6) -> Any:
 
 def sparse(dtype: str = "float64") -> RowMatrix:
     return as_rows(sp.csr_array(table(dtype)))
-
-
-class Verbs:
-    """The four verbs and nothing else."""
-
-    def __init__(self, a: Any) -> None:
-        self.a, self.shape, self.dtype = a, a.shape, a.dtype
-
-    def dot(self, x: Any, rows: Any = None) -> Any:
-        return (self.a if rows is None else self.a[rows]) @ x
-
-    def tdot(self, c: Any, rows: Any = None) -> Any:
-        return (self.a if rows is None else self.a[rows]).T @ c
-
-    def take(self, rows: Any) -> Any:
-        return type(self)(self.a[rows])
-
-    def norms2(self) -> Any:
-        return np.sum(self.a.astype(np.float64) ** 2, axis=1)
 
 
 class Own(Verbs):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from small import Verbs
 
 import dcopt
 from dcopt.convex import UnknownScale, majorizing_diagonal, majorizing_gram
-from dcopt.data.rows import Can
 from dcopt.errors import BadInput, CannotSolve
 from dcopt.regularizers import L1, MCP, Zero
 from dcopt.status import Status
@@ -114,28 +114,7 @@ def test_rounding_uses_the_curvature_at_the_point() -> None:
 
 
 def test_rows_of_ones_are_not_needed() -> None:
-    class Plain:
-        """Rows with the four verbs and nothing else"""
-
-        def __init__(self, a: Any) -> None:
-            self.a, self.shape, self.dtype = a, a.shape, a.dtype
-
-        def dot(self, x: Any, rows: Any = None) -> Any:
-            return (self.a if rows is None else self.a[rows]) @ x
-
-        def tdot(self, c: Any, rows: Any = None) -> Any:
-            return (self.a if rows is None else self.a[rows]).T @ c
-
-        def take(self, rows: Any) -> Any:
-            return Plain(self.a[rows])
-
-        def norms2(self) -> Any:
-            return np.sum(self.a**2, axis=1)
-
-        def can(self) -> Can:
-            return Can()
-
     X, y = data("gamma")
-    plain = dcopt.solve(dcopt.erm(Plain(X), y, "gamma", L1(lam=0.05)), seed=0, tol=1e-9)
+    plain = dcopt.solve(dcopt.erm(Verbs(X), y, "gamma", L1(lam=0.05)), seed=0, tol=1e-9)
     dense = dcopt.solve(dcopt.erm(X, y, "gamma", L1(lam=0.05)), seed=0, tol=1e-9)
     np.testing.assert_allclose(plain.x, dense.x, atol=1e-7)

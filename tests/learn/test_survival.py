@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from small import Verbs
 
 import dcopt
 from dcopt import DCSurvival, DCSurvivalCV
-from dcopt.data.rows import Can
 from dcopt.errors import BadInput, BadSettings, CannotSolve
 from dcopt.regularizers import L1
 from dcopt.status import Status
@@ -111,31 +111,9 @@ def test_sparse_and_float32_rows(form: Any) -> None:
     np.testing.assert_allclose(single.x, want, atol=1e-3)
 
 
-class Hidden:
-    """Rows with the four verbs and nothing else"""
-
-    def __init__(self, a: Any) -> None:
-        self.a, self.shape, self.dtype = a, a.shape, a.dtype
-
-    def dot(self, x: Any, rows: Any = None) -> Any:
-        return (self.a if rows is None else self.a[rows]) @ x
-
-    def tdot(self, c: Any, rows: Any = None) -> Any:
-        return (self.a if rows is None else self.a[rows]).T @ c
-
-    def take(self, rows: Any) -> Any:
-        return Hidden(self.a[rows])
-
-    def norms2(self) -> Any:
-        return np.sum(self.a**2, axis=1)
-
-    def can(self) -> Can:
-        return Can()
-
-
 def test_rows_of_a_users_own() -> None:
     X, time, event, *_ = data()
-    one, two = (dcopt.solve(dcopt.problems.cox(a, time, event), tol=1e-9, seed=0).x for a in (X, Hidden(X)))
+    one, two = (dcopt.solve(dcopt.problems.cox(a, time, event), tol=1e-9, seed=0).x for a in (X, Verbs(X)))
     np.testing.assert_allclose(one, two, atol=1e-8)
 
 

@@ -15,6 +15,7 @@ from ..losses.base import Loss
 from ..losses.softmax import Softmax
 from ..losses.squared_sigmoid import SquaredSigmoid
 from ..sums import Batch, LinearSum, SumBase
+from ..sums.base import Around
 from ..xp import Array
 
 N = 4
@@ -43,26 +44,14 @@ class Counting(Loss):
 
 
 @dataclass(frozen=True, eq=False)
-class Watched(SumBase):
+class Watched(Around):
     """A sum that counts the rows evaluated in each batch; the same draw twice is one batch."""
 
     of: LinearSum
     drawn: dict[Any, tuple[int, Counting]] = field(default_factory=dict)
 
-    @property
-    def n(self) -> int:
-        return self.of.n
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.of.shape
-
-    @property
-    def dtype(self) -> Array:
-        return self.of.dtype
-
     def all(self) -> Batch:
-        return self._watch("all", self.n).all()
+        return self._watch("all", self.of.n).all()
 
     def sample(self, b: int, draw: Draw, sampling: Sampling = "iid") -> Batch:
         return self._watch((b, sampling), b).sample(b, draw, sampling)

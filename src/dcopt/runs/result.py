@@ -66,5 +66,6 @@ def _returned(run: Driver, end: End, last: Examined, tol: float | None) -> Exami
     if certified is not None and not (tol is not None and last.bound.bound <= tol):
         return run.examined(certified.t, certified.x)
     if (run.goal.output == "best" or diverged) and ledger.best is not None:
-        return run.examined(ledger.best.t, ledger.best.x)  # on the way it was seen with the method's own look
+        # It is examined again: on the way it was seen with the method's own look, on which no certificate relies.
+        return run.examined(ledger.best.t, ledger.best.x)
     return run.examined(*ledger.kept) if run.goal.output.startswith("uniform") else last
